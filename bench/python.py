@@ -16,6 +16,8 @@ from peers import measured
 QUASI_IDENTIFIERS = ["age", "education", "marital-status", "occupation", "race", "workclass"]
 SENSITIVE = "hours-per-week"
 K, L, SHARE_LOST_MAX = 10, 3, 0.01
+# What stands before a tree that predicts who works more than 40 hours.
+PIPELINES = {"nothing": "nothing", "bins": "KBinsDiscretizer", "one level": "Anonymizer", "mondrian": 'Anonymizer(method="mondrian")'}
 JOBS = {"k": f"k = {K}, at most {SHARE_LOST_MAX:.0%} of the records lost", "l": f"the same with l = {L}"}
 
 
@@ -27,6 +29,8 @@ def main():
         return print(json.dumps(judge(args)))
     if args.command == "verify":
         return print(json.dumps(verify(args)))
+    if args.command == "learn":
+        return print(json.dumps(learn(args)))
     return compare(args)
 
 
@@ -34,12 +38,12 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True, dest="command", metavar="COMMAND")
     for name, help in ("compare", "all of it"), ("publish", "one release"), ("judge", "what a release is"), \
-            ("verify", "what verifying costs"):
+            ("verify", "what verifying costs"), ("learn", "a pipeline of scikit-learn"):
         sub = commands.add_parser(name, help=help)
         sub.add_argument("data", type=Path, help="the folder with adult.csv and hierarchies/")
         sub.add_argument("--work", type=Path, default=Path("target/bench/python"))
         sub.add_argument("--repetitions", type=int, default=3)
-        sub.add_argument("--by", choices=["incrowd", "anjana", "anonypy", "pycanon"], default="incrowd")
+        sub.add_argument("--by", choices=["incrowd", "anjana", "anonypy", "pycanon", *PIPELINES], default="incrowd")
         sub.add_argument("--job", choices=JOBS, default="k")
     return parser.parse_args()
 
@@ -74,6 +78,16 @@ def compare(args):
         cpu = statistics.median(result["cpu_s"] for result in of)
         results[f"verify, {by}"] = {**of[0], "cpu_s": cpu}
         print(f"{by:10}{cpu:9.3f} s   k = {of[0]['k']}, l = {of[0]['l']}, t = {of[0]['t']:.6f}")
+    print(f"\nA pipeline of scikit-learn on Adult, k = {K}: fitted with one half, asked about the other\n")
+    print(f"{'before the tree':32}{'CPU s':>9}{'alike':>7}{'right':>8}")
+    runs = [(by, run("learn", args, by, "k")) for _ in range(args.repetitions) for by in PIPELINES]
+    for by, what in PIPELINES.items():
+        of = [result for name, result in runs if name == by]
+        if any("error" in result for result in of):
+            print(f"{what:32}  failed: {next(result['error'] for result in of if 'error' in result)}")
+            continue
+        results[f"learn, {by}"] = {**of[0], "cpu_s": statistics.median(result["cpu_s"] for result in of)}
+        print(f"{what:32}{results[f'learn, {by}']['cpu_s']:9.2f}{of[0]['alike']:7}{of[0]['right']:8.1%}")
     (args.work / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 
@@ -192,6 +206,41 @@ def verify(args):
         l = anonymity.l_diversity(release, QUASI_IDENTIFIERS, [SENSITIVE])
         t = anonymity.t_closeness(release, QUASI_IDENTIFIERS, [SENSITIVE])
     return result | {"k": int(k), "l": int(l), "t": float(t)}
+
+
+def learn(args):
+    """What a pipeline costs, how many records are alike in what the tree sees, and how often it is right."""
+    import pandas as pd
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    data = read(args).sample(frac=1, random_state=1)
+    X, y = data[QUASI_IDENTIFIERS], data[SENSITIVE] > 40
+    half = len(X) // 2
+    if args.by == "nothing":
+        before = FunctionTransformer()
+    elif args.by == "bins":
+        bins = KBinsDiscretizer(8, encode="ordinal", strategy="quantile")
+        before = make_column_transformer((bins, ["age"]), remainder="passthrough", verbose_feature_names_out=False)
+        before.set_output(transform="pandas")
+    else:
+        import incrowd as ic
+
+        rules = {name: args.data / "hierarchies" / f"{name}.csv" for name in QUASI_IDENTIFIERS}
+        asked = {"method": "mondrian"} if args.by == "mondrian" else {"max_suppressed": SHARE_LOST_MAX}
+        before = ic.Anonymizer(rules, k=K, **asked)
+    texts = make_column_selector(dtype_include=[object, "string"])
+    coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough")
+    pipeline = make_pipeline(before, coded, DecisionTreeClassifier(max_depth=8, random_state=1))
+    result = {}
+    with measured(result):
+        pipeline.fit(X[:half], y[:half])
+        right = pipeline.score(X[half:], y[half:])
+    # A record that is hidden is empty, and alone with nobody.
+    seen = pd.DataFrame(pipeline[:1].transform(X[:half])).dropna(how="all").astype(str)
+    return result | {"right": float(right), "alike": int(seen.groupby(list(seen.columns)).size().min())}
 
 
 if __name__ == "__main__":

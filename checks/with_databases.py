@@ -7,6 +7,8 @@ had is said, and left out. ONLY=sqlite in the environment looks at one engine.
 """
 
 import contextlib
+import datetime
+import decimal
 import json
 import math
 import os
@@ -25,6 +27,8 @@ import adbc_driver_manager.dbapi as dbapi
 import adbc_driver_flightsql
 import adbc_driver_postgresql
 import adbc_driver_sqlite
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import documents
 
@@ -560,6 +564,60 @@ def published_there(engine, folder, note):
     engine.run("DROP TABLE turned", "DROP TABLE released")
 
 
+def from_files(engine, folder):
+    """A table in a file becomes a table of the database, whatever types its columns have."""
+    file = folder / "file"
+    (file / "incrowd.toml").write_text(project('path = "../hostile.csv"'))
+    wish = ("publish", "--k", "3", "--max-suppressed", "40%", "--key", KEY)
+    run(file, *wish, "--force", "-o", "release.csv")
+    moved = ("--into", "moved", "--database", engine.uri)
+    run(file, *wish, *moved)
+    expected = csv_rows(file / "release.csv")
+    rows = [["" if cell is None else str(cell) for cell in row] for row in engine.ask("SELECT * FROM moved")]
+    for name in ("name", "amount", "code", "day", "ill", "note"):
+        at = expected[0].index(name)
+        found = [row[at] for row in rows]
+        check(f"{engine.name}: {name} of a file is there as it is", found == [row[at] for row in expected[1:]], found[:9])
+    told = run(file, "verify", "--table", "moved", "--database", engine.uri, "--project", ".").stdout
+    check(f"{engine.name}: the promise is kept", "yes, the promise is kept" in told, told)
+    check("it is there", "such a table already" in run(file, *wish, *moved, code=2).stderr)
+    run(file, *wish, *moved, "--force")
+    said = run(file, *wish, "--force", "--into", "hostile", "--database", engine.uri, code=2).stderr
+    check("somebody's own table stays", "no certificate" in said and len(engine.ask("SELECT * FROM hostile")) == 400, said)
+    secret = engine.uri.replace("postgres@", "postgres:secret@") if "@" in engine.uri else "mysql:x"
+    said = run(file, *wish, "--into", "other", "--database", secret, code=2).stderr
+    check("no password, and no other engine", ("password" in said or "no database" in said) and "secret" not in said, said)
+    engine.run("DROP TABLE moved")
+    # Every type that a file can have, and a column that is called as the number of a row might be.
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    def times(of):
+        return [datetime.datetime(2024, 1, 1 + i % 2, 3, 4, 5, 250_000 * (i % 2), of) for i in range(12)]
+    kinds = {
+        "n": pa.array([i % 3 for i in range(12)], pa.int64()), "tiny": pa.array([i % 2 for i in range(12)], pa.uint8()),
+        "large": pa.array([2**63 + i % 2 for i in range(12)], pa.uint64()), "half": pa.array([i % 2 / 2 for i in range(12)]),
+        "single": pa.array([i % 2 / 4 for i in range(12)], pa.float32()), "is": pa.array([i % 2 == 0 for i in range(12)]),
+        "date": pa.array([datetime.date(2024, 2, 28 + i % 2) for i in range(12)]), "at": pa.array(times(None), pa.timestamp("ns")),
+        "zoned": pa.array(times(zone), pa.timestamp("us", "Europe/Rome")), "milli": pa.array(times(None), pa.timestamp("ms")),
+        "price": pa.array([decimal.Decimal(150 + i % 2) / 100 for i in range(12)], pa.decimal128(8, 2)),
+        "word": pa.array(["b", "a"] * 6).dictionary_encode(), "gap": pa.array([None, "x"] * 6, pa.large_string()),
+    }
+    pq.write_table(pa.table({"age": [30, 40] * 6, **kinds}), folder / "typed.parquet")
+    (file / "incrowd.toml").write_text('[data]\npath = "../typed.parquet"\nother = "keep"\n' + "".join(
+        f'[attributes.{name}]\nrole = "other"\ntells = "accepted"\nunique = "publish"\n' for name in kinds)
+        + '[attributes.age]\nrole = "quasi-identifier"\n')
+    run(file, "publish", "--k", "3", "--into", "typed", "--database", engine.uri)
+    run(file, "verify", "--table", "typed", "--database", engine.uri, "--project", ".")
+    check(f"{engine.name}: every type is there", len(engine.ask("SELECT * FROM typed")) == 12)
+    engine.run("DROP TABLE typed")
+    if engine.name == "duckdb":
+        # What the engine reads is a table, too.
+        text = (file / "incrowd.toml").read_text()
+        ours = json.loads(run(file, "count", "--json").stdout)
+        query = f"query = \"SELECT * FROM read_parquet('{folder}/*.parquet')\""
+        (file / "incrowd.toml").write_text(text.replace('path = "../typed.parquet"', place(engine, query)))
+        check("Parquet by DuckDB", json.loads(run(file, "count", "--json").stdout) == ours, ours)
+
+
 def without_transactions(engine, folder):
     """Where nothing is done as a whole, no table is made; a release that somebody else made is verified."""
     table = folder / "table"
@@ -720,6 +778,7 @@ def main():
                 by_statements(engine, place_of)
                 published_there(engine, place_of, "other")
                 published_there(engine, place_of, "identifier")
+                from_files(engine, place_of)
                 errors(engine, place_of)
                 if engine.name == "postgresql":
                     lost_under_way(engine, place_of)

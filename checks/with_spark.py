@@ -125,6 +125,26 @@ tells = "accepted"
 PERSON = PROJECT + '[attributes.patient]\nrole = "person"\n'
 
 
+# What nobody names is published as it is.
+KEEP = """
+[data]
+path = "table.parquet"
+other = "keep"
+records = "independent"
+[attributes.patient]
+role = "identifier"
+[attributes.born]
+role = "quasi-identifier"
+hierarchy = { dates = ["year", "decade"] }
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.ill]
+role = "sensitive"
+tells = "accepted"
+"""
+
+
 def table():
     """What engines take for the same and incrowd does not, and records that lack a value."""
     dice = random.Random(7)
@@ -159,7 +179,8 @@ def same_as_here(session, name, project, wish, is_one_file=False):
     folder = HERE / f"project-{name}"
     folder.mkdir()
     (folder / "incrowd.toml").write_text(project)
-    pq.write_table(table(), folder / "table.parquet", row_group_size=500)
+    data = table().drop_columns(["not read"]) if project is KEEP else table()
+    pq.write_table(data, folder / "table.parquet", row_group_size=500)
     there = session.read.parquet(str(folder / "table.parquet")).repartition(5)
     here = ic.open(folder)
     counted = incrowd.spark.count(there, folder)
@@ -171,10 +192,17 @@ def same_as_here(session, name, project, wish, is_one_file=False):
     check(f"{name}: as many files as it should be", (n_files == 1) == is_one_file, n_files)
     expected = here.publish_order(**wish).to_arrow()
     check(f"{name}: records", written.to_pylist() == expected.to_pylist())
-    answer = "kept" if project is PROJECT else "not judged"
+    check(f"{name}: columns", written.column_names == expected.column_names, written.column_names)
+    answer = "not judged" if project is PERSON else "kept"
     verdict = incrowd.spark.verify(session.read.parquet(str(target)), certificate)
     check(f"{name}: verified", verdict.answer == answer, verdict)
     refused("what is there", lambda: release.write(target), "there already")
+    if project is PROJECT:
+        check(f"{name}: verified by its path", incrowd.spark.verify(str(target), certificate, session=session).answer == "kept")
+        turned = session.read.parquet(str(target)).orderBy("ill", "bill")
+        turned.write.parquet(str(folder / "turned"))
+        found = [incrowd.spark.verify(data, certificate, session=session).answer for data in (turned, folder / "turned")]
+        check(f"{name}: another order is seen by its path", found == ["kept", "broken"], found)
     # One record in the place of another: whoever stood in a crowd of k stands in one of k - 1.
     values = written.to_pylist()
     values[0] = dict(values[-1])
@@ -239,6 +267,13 @@ def errors(session, folder, there):
     refused("no such column", lambda: incrowd.spark.count(there.drop("age"), folder), "no column 'age'")
     odd = there.drop("ill").withColumnRenamed("not read", "ill")
     refused("a type that is not read", lambda: incrowd.spark.count(odd, folder), "cannot be read")
+    asking = HERE / f"asking-{folder.name}"
+    asking.mkdir()
+    (asking / "incrowd.toml").write_text(KEEP.replace('records = "independent"\n', ""))
+    pq.write_table(table().drop_columns(["not read"]), asking / "table.parquet")
+    counted, wish = incrowd.spark.count(there.drop("not read"), asking), {"k": 3, "max_suppressed": "100%"}
+    refused("identifiers that repeat", lambda: counted.publish(**wish), "records of 2,015 different patient")
+    refused("identifiers that repeat here", lambda: ic.open(asking).publish_order(**wish), "records of 2,015 different patient")
     refused("no data frame", lambda: incrowd.spark.count({"age": [1]}, folder), "data frame of Spark")
     counted = incrowd.spark.count(there, folder)
     refused("more than can be promised", lambda: counted.publish(k=3_999, max_suppressed=0, max_level={"age": 0}), "")
@@ -305,6 +340,11 @@ def on_sail(program):
         wish = {"k": 3, "max_suppressed": "100%"}
         folder, there, release = same_as_here(session, "sail", PROJECT, wish, is_one_file=True)
         same_as_here(session, "sail-people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"}, is_one_file=True)
+        same_as_here(session, "sail-kept", KEEP, {"k": 3, "max_suppressed": "100%"}, is_one_file=True)
+        for kind in ("delta", "iceberg"):
+            there.drop("not read").write.format(kind).save(str(folder / kind))
+            counted = incrowd.spark.count(session.read.format(kind).load(str(folder / kind)), folder)
+            check(f"{kind}: counts", counted.table.order("count") == ic.open(folder).order("count"))
         order_is_checked(session, folder, release)
         errors(session, folder, there)
         # A table has no files that this program could look at.
@@ -383,10 +423,12 @@ def main():
         session = spark_session(cluster)
         folder, there, release = same_as_here(session, "records", PROJECT, {"k": 3, "max_suppressed": "100%"})
         same_as_here(session, "people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"})
+        same_as_here(session, "kept", KEEP, {"k": 3, "max_suppressed": "100%"})
         order_is_checked(session, folder, release)
         errors(session, folder, there)
         in_catalog = release.write("release_k3", certificate=folder / "release_k3.certificate.json")
         check("a table of the catalog", incrowd.spark.verify(session.table("release_k3"), in_catalog).holds)
+        check("a table by its name", incrowd.spark.verify("release_k3", in_catalog).holds)
         refused("the table is there", lambda: release.write("release_k3", certificate=folder / "again.json"), "there already")
         documented(session)
         killed_under_way(cluster, session, folder, there, release)

@@ -97,9 +97,10 @@ class _Opened:
     data: str | None
     counted: str | None = None
     from_level: tuple[tuple[str, str], ...] = ()
+    identifiers: tuple[tuple[str, int, int, int], ...] = ()
 
     def again(self) -> _native.Table:
-        return _native.Table.open(self.path, self.data, self.counted, list(self.from_level))
+        return _native.Table.open(self.path, self.data, self.counted, list(self.from_level), list(self.identifiers))
 
 
 class Table:
@@ -296,16 +297,22 @@ class Table:
         data: PathLike | None,
         counted: str | None,
         from_level: Mapping[str, int | str] | None = None,
+        identifiers: Sequence[tuple[str, int, int, int]] = (),
     ) -> Table:
-        """The table of a project, of combinations where ``counted`` is the column that says how many records a row is."""
+        """The table of a project, of combinations where ``counted`` is the column that says how many records a row is.
+
+        ``identifiers`` are what was seen elsewhere of those that combinations do not have: the name, records with a value,
+        different values, and how many of these several records have.
+        """
         table = cls.__new__(cls)
         table.name = os.fspath(path)
         levels = tuple((name, str(level)) for name, level in (from_level or {}).items())
-        table._native = _native.Table.open(os.fspath(path), _path(data), counted, list(levels))
+        table._native = _native.Table.open(os.fspath(path), _path(data), counted, list(levels), list(identifiers))
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
-        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data), counted, levels)
+        place = None if data is None else os.path.abspath(data)
+        table._made = _Opened(os.path.abspath(path), place, counted, levels, tuple(identifiers))
         return table
 
     def __getstate__(self) -> dict[str, Any]:
@@ -540,6 +547,9 @@ class Table:
         as_published: bool = False,
         search: str | None = None,
         target: str | None = None,
+        into: str = NOT_GIVEN,
+        database: str = NOT_GIVEN,
+        force: bool = False,
         **request: Unpack[Request],
     ) -> Release:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
@@ -577,6 +587,9 @@ class Table:
         ``target`` names a published column that analysts want to predict or explain; the report says how well that goes with
         the release and with the table. It changes nothing else.
 
+        ``into`` is the name of a table that the release becomes too, in the ``database`` of an address such as
+        ``"postgresql://curator@db/clinic"``: see :meth:`Release.write_into`, which ``force`` is for.
+
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
         >>> ages.publish(method="per-record", utility_at_least=1.0).account.per_record["greatest_utility"]
@@ -594,6 +607,7 @@ class Table:
         >>> fives.publish(levels={"age": 1}, k=2, max_suppressed=1, two_columns=True).to_dict()
         {'age_low': [30, 30], 'age_high': [34, 34]}
         """
+        place = _place(into, database, force)
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
         options: dict[str, Any] = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
@@ -620,7 +634,8 @@ class Table:
             wrong = [*request, *given, *(name for name, value in chosen.items() if value is not NOT_GIVEN)]
             if wrong:
                 raise TypeError(f"{wrong[0]} cannot be had with method='per-record', which looks at one record at a time")
-            return Release(self._native.publish_one_by_one(wish({}, known=()), single, target, bar()), self._origin)
+            made = self._native.publish_one_by_one(wish({}, known=()), single, target, bar())
+            return place(Release(made, self._origin))
         if of_single:
             raise TypeError(f"{of_single[0]} is about method='per-record'")
         if local or isinstance(offer, (LocalOffer, LocalAnswer)):
@@ -632,20 +647,20 @@ class Table:
                 raise TypeError(f"{type(taken).__name__} is about one level for all; leave out local=True")
             order = order_to_publish(self, taken, max_loss, request, options | {"target": target})
             made = self._native.publish_order(to_json(order.order), order.threads, order.memory, bar())
-            return Release(made, self._origin)
+            return place(Release(made, self._origin))
         _only_of_ranges(max_loss)
         if method != "global":
             if offer is not NOT_GIVEN or levels is not NOT_GIVEN:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
             options |= {"method": method, "as_published": as_published}
             made = self._native.publish_locally(wish(request, known=_REQUEST), options, target, bar())
-            return Release(made, self._origin)
+            return place(Release(made, self._origin))
         given = [name for name in given if name != "two_columns"]
         if as_published:
             given.append("as_published")
         if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
-        return _publish_global(self, offer, levels, request, two_columns, target)
+        return place(_publish_global(self, offer, levels, request, two_columns, target))
 
     def order(self, verb: str, /, *, threads: int = 0, memory: str | None = None, **order: Any) -> dict[str, Any]:
         """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
@@ -678,16 +693,24 @@ class Table:
         return Release(self._native.publish_order(to_json(order), threads, memory, bar()), self._origin)
 
     def publish_into(
-        self, table: str, *, force: bool = False, threads: int = 0, memory: str | None = None, **order: Any
+        self,
+        table: str,
+        *,
+        database: str | None = None,
+        force: bool = False,
+        threads: int = 0,
+        memory: str | None = None,
+        **order: Any,
     ) -> Certificate:
         """Publishes a table of the database that the project's own is in, in one transaction, and returns its certificate.
 
-        It is for tables that :func:`open` opened and whose project names a database. ``table`` is the name of the new one;
-        what is published is what the flags of ``incrowd publish`` say, as keywords with ``_`` for ``-``. Counted, written,
-        verified there and committed, or nothing; certificate and report stand beside the project. Nothing is replaced without
-        ``force``.
+        It is for tables that :func:`open` opened and whose project names a database; any other table is published into the
+        ``database`` of an address. ``table`` is the name of the new one; what is published is what the flags of ``incrowd
+        publish`` say, as keywords with ``_`` for ``-``. Counted, written, verified there and committed, or nothing;
+        certificate and report stand beside the project. Nothing is replaced without ``force``.
         """
-        return Certificate(self._native.publish_into(to_json(_wishes.in_numbers(order)), table, force, threads, memory, bar()))
+        words = to_json(_wishes.in_numbers(order))
+        return Certificate(self._native.publish_into(words, table, database, force, threads, memory, bar()))
 
     @takes()
     def risk(
@@ -1165,6 +1188,23 @@ class Release:
         written, _, _ = self._known("way to be written").write(os.fspath(path), force, bar())
         return Path(written)
 
+    @takes()
+    def write_into(self, table: str, database: str, *, force: bool = False) -> Path:
+        """Writes the release as a table of a database, in one transaction, and returns where its certificate is.
+
+        ``database`` is an address without a password: ``"postgresql://curator@db/clinic"``, ``"sqlite:clinic.sqlite"`` or
+        ``"duckdb:clinic.duckdb"`` (`docs/databases.md` says which drivers that takes). The table is verified as it lies there
+        before anybody sees it; where it does not keep the promise, nothing is there. The certificate and the report stand
+        in the folder of the project, or where the program runs. Nothing is replaced without ``force``, and only a release is.
+
+        A table that lies in that database itself is published by :meth:`Table.publish_into`, which counts and writes in one
+        transaction.
+        """
+        if "://" in table:
+            raise Error("the table is an address", hint="name the table, and give the address as database=")
+        certificate, _ = self._known("way to be written").write_into(table, database, force, bar())
+        return Path(certificate)
+
     def groups(self) -> Groups:
         """Every group that the release shows, with how many records it has, the smallest first.
 
@@ -1193,6 +1233,27 @@ class Release:
 
     def _repr_html_(self) -> str:
         return _display.release(self._native.frame.rows(8), self.columns, repr(self))
+
+
+def _place(into: str, database: str, force: bool) -> Callable[[Release], Release]:
+    """What becomes of a release that was made: it is written into a database too, where that is wanted."""
+    if into is NOT_GIVEN and database is NOT_GIVEN:
+        if force:
+            raise TypeError("force is about a table of a database; give into=… and database=…")
+        return lambda release: release
+    if into is NOT_GIVEN or "://" in into:
+        raise Error("nothing says what the new table is called", hint='for example into="discharges_k10", with the address as database=')
+    if database is NOT_GIVEN:
+        raise Error(
+            "nothing says in which database the new table is to be",
+            hint='for example database="postgresql://curator@db/clinic"; the project\'s own takes it by publish_into(…)',
+        )
+
+    def written(release: Release) -> Release:
+        release.write_into(into, database, force=force)
+        return release
+
+    return written
 
 
 def _only_of_levels(given: Mapping[str, bool]) -> None:

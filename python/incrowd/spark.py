@@ -40,16 +40,23 @@ def count(df: Any, project: PathLike) -> Counted:
     Texts are the same where all of their bytes are, whatever the collation of a column; numbers, dates and moments are
     grouped as they are and written by incrowd. The sizes of all combinations have to add up to the number of records,
     which the cluster counts once more on its own: where they do not, the table changed under way, and that is an error.
+    Identifiers are not among the combinations; whether they repeat, so that people should be counted and not records, is
+    asked of the cluster too, unless the project says that records are meant.
     """
     F = _functions(df)
-    asked = Table.open(project).order("count", sql=True, dialect="spark", table="records")
+    opened = Table.open(project)
+    columns_of = list(df.columns) if opened._native.keeps_other() else []
+    asked = opened.order("count", sql=True, dialect="spark", table="records", columns=columns_of)
     number = asked["counted"]
     types = {field.name: field.dataType.typeName() for field in df.schema.fields}
     columns = []
-    for column in asked["columns"]:
-        name = column["name"]
+    for name in (column["name"] for column in asked["columns"]):
         if name not in types:
             raise Error(f"the data frame has no column '{name}'", hint=f"it has: {', '.join(types)}")
+    # A release has its columns in the order of the table.
+    in_order = sorted(asked["columns"], key=lambda column: list(types).index(column["name"]))
+    for column in in_order:
+        name = column["name"]
         value = df[_quoted(name)]
         if types[name] in ("string", "varchar", "char"):
             value = value.cast("binary").cast("string")
@@ -59,7 +66,7 @@ def count(df: Any, project: PathLike) -> Counted:
             text = value.cast("string")
             value = F.when(text.isNotNull() & ~text.isin(asked["missing"]), F.lit("there"))
         columns.append(value.alias(name))
-    counts = _arrow(df.select(*columns).groupBy(*[_quoted(column["name"]) for column in asked["columns"]])
+    counts = _arrow(df.select(*columns).groupBy(*[_quoted(column["name"]) for column in in_order])
                     .agg(F.count(F.lit(1)).alias(number)))
     n_counted, n_records = sum(counts[number].to_pylist()), df.count()
     if n_counted != n_records:
@@ -69,10 +76,28 @@ def count(df: Any, project: PathLike) -> Counted:
     folder = tempfile.TemporaryDirectory(prefix="incrowd-")
     path = os.path.join(folder.name, "counts.parquet")
     pyarrow.parquet.write_table(counts, path)
-    table = Table._of_combinations(project, path, number)
+    identifiers = [name for name in opened._native.unasked_identifiers() if types.get(name) in _OF_PEOPLE]
+    seen = [_seen(df, name, asked["missing"]) for name in identifiers]
+    table = Table._of_combinations(project, path, number, identifiers=seen)
     # The combinations are there as long as the table is.
     table._folder = folder
     return Counted(table, df.sparkSession, n_records)
+
+
+# Nobody is called by a date or a measurement.
+_OF_PEOPLE = ("string", "varchar", "char", "byte", "short", "integer", "long")
+
+
+def _seen(df: Any, name: str, missing: list[str]) -> tuple[str, int, int, int]:
+    """An identifier: records that have a value there, different values, and how many of these several records have."""
+    F = _functions(df)
+    values = df.select(df[_quoted(name)].cast("string").cast("binary").cast("string").alias("value"))
+    values = values.where(F.col("value").isNotNull() & ~F.col("value").isin(missing))
+    each = values.groupBy("value").agg(F.count(F.lit(1)).alias("n"))
+    several = F.sum(F.when(F.col("n") > 1, 1).otherwise(0))
+    found = each.agg(F.sum("n").alias("n_records"), F.count(F.lit(1)).alias("n_different"), several.alias("n_several")).collect()
+    row = found[0]
+    return name, int(row["n_records"] or 0), int(row["n_different"]), int(row["n_several"] or 0)
 
 
 @dataclass
@@ -122,7 +147,7 @@ class SparkRelease:
         beside = Path(certificate) if certificate else Path(f"{target.rstrip('/')}.certificate.json" if is_path and "://" not in target else f"{name}.certificate.json")
         if beside.exists():
             raise Error(f"{beside} is there already", hint="give another name")
-        place = _Files(self.session, target) if is_path else _Tables(self.session, target)
+        place = _place(self.session, target)
         place.check_free()
         staged = place.staged()
         try:
@@ -167,18 +192,49 @@ class SparkRelease:
         return ordered.drop(order, size)
 
 
-def verify(data: Any, certificate: PathLike | dict[str, Any]) -> Verdict:
+def verify(data: Any, certificate: PathLike | dict[str, Any], *, session: Any = None) -> Verdict:
     """Judges a table on a cluster by its certificate: by a GROUP BY of its own, whose sizes have to add up to its records.
 
-    Of the claims, the order of records is judged when a release is written; a data frame has none. What needs the source
-    to be judged, a promise about people, is not judged.
+    ``data`` is a data frame, the path of a folder of Parquet files, or the name of a table, which are looked for in the
+    ``session`` at hand. Of a path or a table, the order of records is judged too, where the engine tells it; a data frame
+    has none. What needs the source to be judged, a promise about people, is not judged.
     """
     said: dict[str, Any]
     said = certificate if isinstance(certificate, dict) else json.loads(Path(certificate).read_text(encoding="utf-8"))
     number = said.get("counted")
     if number is None:
         raise Error("the certificate is not of distinct rows", hint="the one that incrowd.spark wrote")
-    return _verify(_in_order(_rows(data, number)[0]), certificate=said)
+    if not isinstance(data, (str, os.PathLike)):
+        return _verify(_in_order(_rows(data, number)[0]), certificate=said)
+    target = os.fspath(data)
+    place = _place(session or _session(), target)
+    written = place.read(target)
+    rows = _in_order(_rows(written, number)[0])
+    try:
+        place.check_order(written, rows, said, target)
+    except Error as error:
+        if error.message == _ORDER_IS_LOST:
+            # It is not theirs, whichever it is.
+            rows = rows.take(list(range(rows.num_rows - 1, -1, -1)))
+        elif error.message != _ORDER_IS_UNKNOWN:
+            raise
+    return _verify(rows, certificate=said)
+
+
+def _session() -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise Error("pyspark is not installed", hint="pip install 'incrowd[spark]'") from error
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise Error("there is no session of Spark", hint="begin one, or give it as session=")
+    return session
+
+
+def _place(session: Any, target: str) -> _Files | _Tables:
+    """What is no path is the name of a table."""
+    return _Files(session, target) if "/" in target or os.sep in target else _Tables(session, target)
 
 
 def _rows(data: Any, number: str) -> tuple[Any, int]:

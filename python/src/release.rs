@@ -17,7 +17,7 @@ use incrowd_workbench::input::reference::outside;
 use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
-use incrowd_workbench::orders::publish::{Decided, Files, No, Published, prepare};
+use incrowd_workbench::orders::publish::{Decided, Files, NewTable, No, Published, prepare, prepare_table};
 use incrowd_workbench::orders::verify::{Checked, Question, counted_at, in_two_columns, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
@@ -188,6 +188,31 @@ impl Release {
             files.key = self.account.key.clone();
             write(&self.known, &self.bargain, &self.decided, &files, replace, work)?;
             Ok((files.release, files.certificate, files.report))
+        })
+    }
+
+    /// Writes the release as a table of a database, in one transaction that verifies it there; returns the names of its
+    /// certificate and its report.
+    #[pyo3(signature = (table, database, replace, progress = None))]
+    fn write_into(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        database: &str,
+        replace: bool,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(PathBuf, PathBuf)> {
+        work(py, progress.as_ref(), |work| {
+            let project = &self.known.project;
+            if project.database.as_ref().is_some_and(|own| own.uri == database) {
+                // It would be of another state of the table.
+                return Err(Error::new(ErrorKind::Request, "the table that it is made of is in that database")
+                    .hint("publish_into counts and writes in one transaction"));
+            }
+            let (_, mut files) = prepare_table(project, &NewTable::new(table, Some(database))?, replace)?;
+            files.key = self.account.key.clone();
+            write(&self.known, &self.bargain, &self.decided, &files, replace, work)?;
+            Ok((files.certificate, files.report))
         })
     }
 

@@ -14,7 +14,7 @@ use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::from_level::from_level;
-use incrowd_workbench::input::project::{Project, parse};
+use incrowd_workbench::input::project::{Project, SeenElsewhere, parse};
 use incrowd_workbench::input::source::{Source, Unknown};
 use incrowd_workbench::memory::parse_memory;
 use incrowd_workbench::orders::Rules;
@@ -30,7 +30,7 @@ use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
 use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
-use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Ordered, Publish, PublishBy};
+use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, NewTable, Ordered, Publish, PublishBy};
 use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
@@ -128,17 +128,22 @@ impl Table {
 
     /// The table of a project, by its folder or its file; of combinations where a column of their numbers is named.
     #[staticmethod]
-    #[pyo3(signature = (path, data = None, counted = None, from_level = Vec::new()))]
+    #[pyo3(signature = (path, data = None, counted = None, from_level = Vec::new(), identifiers = Vec::new()))]
     fn open(
         py: Python<'_>,
         path: PathBuf,
         data: Option<PathBuf>,
         counted: Option<String>,
         from_level: Vec<(String, String)>,
+        identifiers: Vec<(String, u64, u64, u64)>,
     ) -> PyResult<Table> {
+        let seen =
+            |(column, n_records, n_different, n_several)| SeenElsewhere { column, n_records, n_different, n_several };
+        let identifiers: Vec<SeenElsewhere> = identifiers.into_iter().map(seen).collect();
         let project = work(py, None, |work| {
             let mut project = Project::open(&path)?.with_data(data.as_deref())?;
             project.counted = counted.or(project.counted);
+            project.identifiers_elsewhere = identifiers;
             self::from_level(project, &from_level, work)
         })?;
         Ok(Table { known: KnownTable::new(project) })
@@ -147,6 +152,16 @@ impl Table {
     /// The attributes in order, each with its role.
     fn roles(&self) -> Vec<(String, &'static str)> {
         self.known.project.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.role.name())).collect()
+    }
+
+    /// The identifiers of which somebody should know whether they repeat.
+    fn unasked_identifiers(&self) -> Vec<String> {
+        self.known.project.unasked_identifiers().into_iter().map(str::to_string).collect()
+    }
+
+    /// Whether columns that nobody names are published.
+    fn keeps_other(&self) -> bool {
+        self.known.project.keep_other
     }
 
     /// The kind of a column's values, and the values in order.
@@ -429,14 +444,16 @@ impl Table {
         })
     }
 
-    /// Publishes the same as a table of the project's database, in one transaction; the certificate that stands beside it.
-    #[pyo3(signature = (order, table, replace = false, threads = 0, memory = None, progress = None))]
+    /// Publishes the same as a table of the project's database, or of another, in one transaction; the certificate that
+    /// stands beside the project.
+    #[pyo3(signature = (order, table, database = None, replace = false, threads = 0, memory = None, progress = None))]
     #[allow(clippy::too_many_arguments)]
     fn publish_into<'py>(
         &self,
         py: Python<'py>,
         order: &str,
         table: &str,
+        database: Option<&str>,
         replace: bool,
         threads: u16,
         memory: Option<String>,
@@ -450,7 +467,8 @@ impl Table {
             let reader = Reader::new(order, &path, true);
             let (ordered, key) = (reader.publish()?, reader.key()?);
             reader.finish()?;
-            match ordered.run_into(&self.known.project, &Rules::default(), table, key, None, replace, work)?.1 {
+            let new = NewTable::new(table, database)?;
+            match ordered.run_into(&self.known.project, &Rules::default(), &new, key, None, replace, work)?.1 {
                 Ordered::Published(published) => Ok(published.certificate),
                 Ordered::No(no) => Err(release::why_not(no)),
             }

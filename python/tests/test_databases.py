@@ -83,6 +83,70 @@ def test_a_frame_is_in_no_database():
         ic.Table({"age": [31, 31]}, ["age"]).publish_into("public", k=2)
 
 
+def of_a_frame():
+    """A frame with a column for each type that a notebook has, and one that is called as the number of a row might be."""
+    frame = pd.DataFrame({name: patients()[name] for name in ("age", "town", "ill")})
+    every_other = [i % 2 for i in range(len(frame))]
+    frame["n"] = [i % 3 for i in range(len(frame))]
+    frame["price"] = [1.5 * odd for odd in every_other]
+    frame["seen"] = pd.Timestamp("2024-02-29") + pd.to_timedelta(every_other, unit="h")
+    frame["when"] = frame["seen"].dt.tz_localize("Europe/Rome")
+    frame["is"] = [odd == 0 for odd in every_other]
+    frame["word"] = frame["ill"].astype("category")
+    others = ["n", "price", "seen", "when", "is", "word"]
+    return ic.Table(frame, {"age": ic.intervals(5, 10, 20), "town": None}, sensitive="ill", other=others,
+                    publish_telling=["ill", *others])
+
+
+def test_a_release_of_a_frame_becomes_a_table(clinic, monkeypatch):
+    monkeypatch.chdir(clinic)
+    address = "sqlite:clinic.sqlite"
+    table = of_a_frame()
+    answer = table.negotiate(k=10, max_suppressed=0.05)
+    release = table.publish(answer, into="shared", database=address)
+    made = rows(clinic, "shared")
+    expected = release.to_pandas()
+    assert [row[:4] for row in made] == [tuple(row[:4]) for row in expected.astype(object).values.tolist()]
+    checked = ic.open(clinic).order("verify", table="shared", database=address, certificate="shared.certificate.json")
+    assert checked["answer"] == "kept" and tables(clinic) == {"discharges", "shared"}
+    assert (clinic / "shared.report.html").exists()
+    # Local methods too; nothing is replaced unasked, and what is no release never is.
+    local = table.publish(method="mondrian", k=10)
+    assert local.write_into("local", address).name == "local.certificate.json" and len(rows(clinic, "local")) == len(local)
+    with pytest.raises(ic.Error, match="already"):
+        local.write_into("shared", address)
+    local.write_into("shared", address, force=True)
+    with pytest.raises(ic.Error, match="no certificate"):
+        local.write_into("discharges", address, force=True)
+    assert len(rows(clinic, "shared")) == len(local) and len(rows(clinic, "discharges")) == 400
+    # A table may be counted and written at once, too.
+    certificate = table.publish_into("by_order", database=address, k=10, max_suppressed=0.05)
+    assert certificate.n_records_published == len(made) and rows(clinic, "by_order") == made
+
+
+def test_what_is_no_table_of_a_database_is_refused(clinic, monkeypatch):
+    monkeypatch.chdir(clinic)
+    table = ic.Table({"age": [31, 31]}, ["age"])
+    for asked, said in [
+        ({"into": "postgresql://curator@db/clinic"}, "called"),
+        ({"database": "sqlite:clinic.sqlite"}, "called"),
+        ({"into": "shared"}, "which database"),
+        ({"into": "shared", "database": "sqlite:nosuch.sqlite"}, "nosuch"),
+        ({"into": "shared", "database": "postgresql://a:secret@db/clinic"}, "password"),
+        ({"into": "shared", "database": "mysql://db/clinic"}, "no database"),
+        ({"into": "", "database": "sqlite:clinic.sqlite"}, "no name"),
+    ]:
+        with pytest.raises(ic.Error, match=said) as raised:
+            table.publish(k=2, **asked)
+        assert "secret" not in str(raised.value)
+    with pytest.raises(TypeError, match="force"):
+        table.publish(k=2, force=True)
+    # A release of another moment is not written beside the table that it is made of.
+    with pytest.raises(ic.Error, match="made of is in that database"):
+        ic.open(clinic).publish(k=10, max_suppressed=0.05).write_into("shared", "sqlite:clinic.sqlite")
+    assert tables(clinic) == {"discharges"}
+
+
 def test_labels_are_counted_in_place_of_values(clinic):
     table = ic.open(clinic, from_level={"age": 1})
     offer = table.publish(levels={"age": 1}, k=2, max_suppressed=1.0).certificate

@@ -1,5 +1,6 @@
 """What is given away to be built: all that the sources ask for is in it."""
 
+import doctest
 import importlib.util
 import io
 import re
@@ -33,6 +34,19 @@ def test_the_page_is_put_into_a_source_distribution(tmp_path):
     listed = sources.split("files![")[1].split("]")[0]
     asked = re.findall('"([^"]+)"', listed)
     assert len(asked) > 10 and {f"incrowd-1/web/{name}" for name in asked} <= set(names)
+    topics = (ROOT / "workbench/src/cli/help.rs").read_text().split("= &topics![")[1].split("]")[0]
+    asked = re.findall('"([^"]+)"', topics)
+    assert len(asked) > 10 and {f"incrowd-1/docs/{name}.md" for name in asked} <= set(names)
+
+
+def test_what_the_package_index_shows_stands_on_its_own(tmp_path, monkeypatch):
+    """There are no other files beside it there, so that nothing may lead to one; and its example runs."""
+    text = (ROOT / "python/PACKAGE.md").read_text()
+    assert 'readme = "PACKAGE.md"' in (ROOT / "python/pyproject.toml").read_text()
+    assert not re.findall(r"\]\((?!https?://|#)", text) and "../" not in text
+    monkeypatch.chdir(tmp_path)
+    failed, n_tried = doctest.testfile(str(ROOT / "python/PACKAGE.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert failed == 0 and n_tried > 4
 
 
 def test_licence_texts_are_those_of_the_repository():

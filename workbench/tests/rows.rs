@@ -179,7 +179,19 @@ fn a_statement_is_refused_where_combinations_do_not_do() {
         let refused = folder.run(&sql).ends(2);
         assert!(refused.stderr.contains(words), "{refused}");
     }
+    // What the project does not name, somebody else may.
+    folder.write(
+        "incrowd.toml",
+        project.replace("[data]", "[data]\nother = \"keep\"\nmissing_records = \"drop\"\ncomplete = [\"ward\"]"),
+    );
+    let all = folder.run(&["count", "--sql", "--table", "t", "--columns", "ward,age,patient", "--json"]).ends(0).json();
+    let counted = all["columns"].as_array().expect("columns");
+    let of = |name: &str| counted.iter().filter(|column| column["name"] == name).collect::<Vec<_>>();
+    assert_eq!(of("ward"), [&json!({ "name": "ward", "only_presence": false })], "it is published as it is");
+    assert_eq!((of("age").len(), of("patient").len()), (1, 1), "{all}");
     folder.write("incrowd.toml", &project);
+    let named = folder.run(&["count", "--sql", "--table", "t", "--columns", "ward"]).ends(2);
+    assert!(named.stderr.contains("the project says which ones"), "{named}");
     assert!(folder.run(&["count", "--sql"]).ends(2).stderr.contains("which table"));
     let chosen = folder.run(&["count", "--sql", "--table", "t", "--quasi-identifiers", "age"]).ends(2);
     assert!(chosen.stderr.contains("counts what the project names"), "{chosen}");

@@ -35,6 +35,9 @@ pub struct Args {
     /// The table that the statement is about
     #[arg(long, value_name = "TABLE", requires = "sql")]
     pub table: Option<String>,
+    /// The columns of the table, where the project publishes those that it does not name (`other = "keep"`)
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', requires = "sql")]
+    pub columns: Vec<String>,
 }
 
 /// The statement that the flags ask for, if any.
@@ -43,7 +46,7 @@ fn statement(args: &Args, project: &Project, terminal: &Terminal) -> Result<Opti
         return Ok(None);
     }
     let dialect = args.dialect.as_deref().map_or(Ok(Dialect::default()), Dialect::parse)?;
-    let order = Count::new(args.project.about(), Some(dialect), args.table.clone())?;
+    let order = Count::new(args.project.about(), Some(dialect), args.table.clone(), args.columns.clone())?;
     if let Counts::Statement(statement) = order.run(project, &Known::default(), &args.project.work(terminal)?)? {
         terminal.json(&documents::statement(&statement));
         terminal.say(format!("{};", statement.sql));

@@ -24,7 +24,8 @@ use crate::orders::local::{Local, LocallyMade, method_named};
 use crate::orders::negotiate_local::{CutChoice, LossLimits};
 use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{
-    AnswerChoice, CutWish, Expansion, Files, Form, GLOBAL, No, Ordered, Publish, PublishBy, Published, prepare,
+    AnswerChoice, CutWish, Expansion, Files, Form, GLOBAL, NewTable, No, Ordered, Publish, PublishBy, Published,
+    prepare,
 };
 use crate::output::account::Key;
 use crate::words::releases;
@@ -64,6 +65,7 @@ Examples:
   incrowd publish --method deal --k 9 -o release.csv
   incrowd publish --local --k 10 --l 3 --max-suppressed 1% --max-loss 10% -o release.csv
   incrowd publish --k 10 --into public.discharges_k10
+  incrowd publish --k 10 --into discharges_k10 --database postgresql://curator@db/shared
   incrowd publish --k 10 --rows -o rows.csv --sql --into public.discharges_k10 > expand.sql
   incrowd publish --method per-record --utility-at-least 60% -o release.csv
   incrowd publish --method per-record --risk identity --risk-at-most 0.1 --also-k 5 -o release.csv")]
@@ -129,6 +131,9 @@ pub struct Args {
     /// statement makes [default: release]
     #[arg(long, value_name = "TABLE")]
     pub into: Option<String>,
+    /// With --into, make it in this database, wherever the data are: postgresql://user@host/database, sqlite:FILE, duckdb:FILE
+    #[arg(long, value_name = "ADDRESS", requires = "into", conflicts_with = "sql")]
+    pub database: Option<String>,
     /// The column that analysts want to predict or explain, for the report: any that is published
     #[arg(long, value_name = "ATTRIBUTE")]
     pub target: Option<String>,
@@ -213,11 +218,17 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 /// What the flags want it written as.
 fn form(args: &Args) -> Result<Form> {
     let dialect = args.dialect.as_deref().map_or(Ok(Dialect::default()), Dialect::parse)?;
-    Form::new(args.rows, args.sql.then_some(dialect), args.into.clone(), args.output.is_some())
+    Form::new(
+        args.rows,
+        args.sql.then_some(dialect),
+        args.into.clone(),
+        args.database.as_deref(),
+        args.output.is_some(),
+    )
 }
 
 /// Publishes a table.
-fn run_into(args: &Args, project: &Project, table: &str, terminal: &Terminal) -> Result<Exit> {
+fn run_into(args: &Args, project: &Project, table: &NewTable, terminal: &Terminal) -> Result<Exit> {
     let key = args.key.as_deref().map(Key::parse).transpose()?;
     let work = args.project.work(terminal)?;
     match order(args)?.run_into(project, &Rules::default(), table, key, None, args.force, &work)? {

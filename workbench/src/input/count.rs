@@ -262,7 +262,7 @@ fn count_from(project: &Project, source: Source, choice: &Choice, work: &Work) -
     let repeats = || Repeats::new(&identifiers);
     let (mut counts, repeats) =
         count_and_look(&source, &names, &sensitive_names, &project.person(), &project.missing, repeats, work)?;
-    let repeating = repeats.finish();
+    let repeating = repeats.finish().or_else(|| Repeating::elsewhere(&project.identifiers_elsewhere));
     let mut notes = Vec::new();
     let mut tell = |note: Note| {
         work.note(note.clone());

@@ -7,6 +7,7 @@ use incrowd::table::{Cells, Kind};
 use incrowd::{Missing, Result};
 
 use super::names::person_standing;
+use super::project::SeenElsewhere;
 use super::tally::{Amount, Tally, hash_bytes};
 use crate::sentences::grouped;
 
@@ -61,6 +62,18 @@ impl Repeating {
         let rank = |(standing, column): &(u8, Repeating)| (*standing, std::cmp::Reverse(column.n_different.n));
         let found = columns.into_iter().filter(|(standing, column)| *standing <= best_own && column.is_of_people());
         found.min_by_key(rank).map(|(_, column)| column)
+    }
+}
+
+impl Repeating {
+    /// The identifier by which people would be counted, of those that somebody else counted.
+    pub fn elsewhere(columns: &[SeenElsewhere]) -> Option<Repeating> {
+        let column = |seen: &SeenElsewhere| {
+            let n_different = Amount { n: seen.n_different, is_exact: true };
+            let (column, n_records, n_several) = (seen.column.clone(), seen.n_records, seen.n_several);
+            Some((person_standing(&seen.column, true)?, Repeating { column, n_records, n_different, n_several }))
+        };
+        Repeating::best(columns.iter().filter_map(column).collect())
     }
 }
 
@@ -149,6 +162,20 @@ mod tests {
     use arrow_array::{ArrayRef, StringArray};
 
     use super::*;
+
+    #[test]
+    fn what_somebody_else_counted_is_judged_alike() {
+        let seen = |column: &str, n_different: u64, n_several: u64| SeenElsewhere {
+            column: column.to_string(),
+            n_records: 1_000,
+            n_different,
+            n_several,
+        };
+        let found = Repeating::elsewhere(&[seen("patient", 400, 300), seen("doctor", 20, 20)]).expect("they repeat");
+        assert_eq!((found.column.as_str(), found.n_different.n), ("patient", 400));
+        assert_eq!(Repeating::elsewhere(&[seen("patient", 1_000, 0)]), None);
+        assert_eq!(Repeating::elsewhere(&[seen("country_code", 400, 300)]), None);
+    }
 
     fn column(n_records: u64, n_different: u64) -> Repeating {
         let n_several = if n_different < n_records { n_different } else { 0 };

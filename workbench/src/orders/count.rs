@@ -19,8 +19,9 @@ use crate::work::Work;
 pub enum Count {
     /// Here and now.
     Here(About),
-    /// By a statement that somebody runs elsewhere.
-    Elsewhere { dialect: Dialect, table: Option<String> },
+    /// By a statement that somebody runs elsewhere; `columns` are those of the table, where the project does not name all
+    /// that it publishes.
+    Elsewhere { dialect: Dialect, table: Option<String>, columns: Vec<String> },
 }
 
 /// What came of it.
@@ -61,16 +62,19 @@ pub struct Statement {
 
 impl Count {
     /// Refuses what would say nothing.
-    pub fn new(about: About, dialect: Option<Dialect>, table: Option<String>) -> Result<Count> {
+    pub fn new(about: About, dialect: Option<Dialect>, table: Option<String>, columns: Vec<String>) -> Result<Count> {
         let Some(dialect) = dialect else {
-            return match table {
-                Some(_) => Err(Error::new(ErrorKind::Request, "a table is named, and no statement is wanted")
-                    .hint(hint("give {sql} too"))),
+            let named = [(table.is_some(), "a table is"), (!columns.is_empty(), "columns are")];
+            return match named.into_iter().find(|(is_named, _)| *is_named) {
+                Some((_, what)) => {
+                    Err(Error::new(ErrorKind::Request, format!("{what} named, and no statement is wanted"))
+                        .hint(hint("give {sql} too")))
+                }
                 None => Ok(Count::Here(about)),
             };
         };
         match about == About::default() {
-            true => Ok(Count::Elsewhere { dialect, table }),
+            true => Ok(Count::Elsewhere { dialect, table, columns }),
             false => Err(Error::new(
                 ErrorKind::Request,
                 "a statement counts what the project names, so that every answer can be had from it",
@@ -86,12 +90,13 @@ impl Count {
                 let choice = about.choice(&about.no_privacy(project)?);
                 known.count(project, &choice, work).map(Counts::Counted)
             }
-            Count::Elsewhere { dialect, table } => {
+            Count::Elsewhere { dialect, table, columns } => {
                 let table = table.as_ref().ok_or_else(|| {
                     Error::new(ErrorKind::Request, "nothing says which table is to be counted")
                         .hint(hint("name it with {table=clinic.discharges}"))
                 })?;
-                Combinations::of(project).map(|combinations| Counts::Statement(combinations.statement(*dialect, table)))
+                let combinations = Combinations::of(project, columns)?;
+                Ok(Counts::Statement(combinations.statement(*dialect, table)))
             }
         }
     }
@@ -99,10 +104,11 @@ impl Count {
 
 impl Combinations {
     /// What a project counts or publishes, all of it: what is counted elsewhere is the whole table to whoever reads it here.
+    /// `others` are the columns of the table, of which it publishes those that it does not name.
     ///
     /// # Errors
-    /// Where that depends on columns that the project does not name, or on every single record.
-    pub fn of(project: &Project) -> Result<Combinations> {
+    /// Where that depends on columns that nobody names, or on every single record.
+    pub fn of(project: &Project, others: &[String]) -> Result<Combinations> {
         let refuse = |what: &str, hint| {
             Err(Error::new(ErrorKind::Project, what.to_string()).at(project.file.display().to_string()).hint(hint))
         };
@@ -112,11 +118,23 @@ impl Combinations {
                 hint("leave out {from_level}; a view of the engine's can have labels"),
             );
         }
-        if project.keep_other {
-            return refuse(
-                "the project publishes columns that it does not name, so that nothing says what is to be counted",
-                hint("leave out {data.other=keep}, and name what is published with {role=other}"),
-            );
+        match (project.keep_other, others.is_empty()) {
+            (true, true) => {
+                return refuse(
+                    "the project publishes columns that it does not name, so that nothing says what is to be counted",
+                    hint(
+                        "name the columns of the table with {columns=A,B,…}; or leave out {data.other=keep}, and name what is \
+                         published with {role=other}",
+                    ),
+                );
+            }
+            (false, false) => {
+                return refuse(
+                    "columns are named, and the project says which ones are counted",
+                    hint("leave out {columns}; it is for {data.other=keep}"),
+                );
+            }
+            (true, false) | (false, true) => (),
         }
         if project.max_records_per_person.is_some() {
             return refuse(
@@ -137,6 +155,12 @@ impl Combinations {
             .iter()
             .filter(|known| known.role != Role::Identifier)
             .for_each(|known| add(&known.name, Some(known.role), false));
+        let is_named = |name: &String| project.attributes.iter().any(|known| known.name == *name);
+        for name in others {
+            if !is_named(name) {
+                add(name, Some(Role::Other), false);
+            }
+        }
         project.weight_of.iter().chain(&project.household).for_each(|name| add(name, None, false));
         project.complete.iter().for_each(|name| add(name, None, true));
         let number = project.counted.clone().unwrap_or_else(|| "n".to_string());

@@ -26,7 +26,7 @@ use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::negotiate_local::{CutChoice, NegotiateLocal};
 use crate::orders::per_record::PER_RECORD;
 use crate::orders::publish::{
-    self as publishing, AnswerChoice, CutWish, Decided, Files, No, Ordered, PublishBy, Published,
+    self as publishing, AnswerChoice, CutWish, Decided, Files, NewTable, No, Ordered, PublishBy, Published,
 };
 use crate::orders::request::{About, Privacy};
 use crate::output::account::{Key, Minutes};
@@ -385,12 +385,13 @@ fn publish_into(
     server.previews("who may not see the data does not write beside them")?;
     let worker = server.clone();
     let id = format!("{table} {} {what} {replace}", taken.opened.id);
+    let new = NewTable { name: table.clone(), database: None };
     let job = server.jobs.start("publish", id, move |job| {
         job.takes_long()?;
         let work = job.work(worker.tables.n_bytes_max);
         let published = with_rules(&worker, |rules| {
             let (files, ordered) =
-                taken.order.run_into(&taken.opened.project, rules, &table, key, minutes, replace, &work)?;
+                taken.order.run_into(&taken.opened.project, rules, &new, key, minutes, replace, &work)?;
             match ordered {
                 Ordered::Published(published) => Ok((files, published)),
                 Ordered::No(no) => Err(why_not(&no, &worker)),

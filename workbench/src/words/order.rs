@@ -584,12 +584,19 @@ impl<'a> Reader<'a> {
     }
 
     /// `rows`: whether a release is written as distinct rows; `sql`, `dialect` and `into`: the statement that expands them;
-    /// `into` alone is the table of the project's database that the release becomes.
+    /// `into` alone is the table that the release becomes, in the project's database or in the one of `database`.
     pub fn form(&self) -> Result<Form> {
         let rows = self.flag("rows")?;
         let dialect = self.dialect()?;
         let into = self.text("into")?.map(str::to_string);
-        Form::new(rows, dialect, into, self.document.get("output").is_some_and(|output| !output.is_null()))
+        let database = self.path("database", PathUse::Connect)?.map(|address| address.display().to_string());
+        Form::new(
+            rows,
+            dialect,
+            into,
+            database.as_deref(),
+            self.document.get("output").is_some_and(|output| !output.is_null()),
+        )
     }
 
     /// `sql`: whether a statement is wanted; `dialect`: in whose words.
@@ -604,9 +611,10 @@ impl<'a> Reader<'a> {
 
     pub fn count(&self) -> Result<Count> {
         let (dialect, table) = (self.dialect()?, self.text("table")?.map(str::to_string));
+        let columns = self.texts("columns")?.unwrap_or_default();
         let about = self.about()?;
         self.finish()?;
-        Count::new(about, dialect, table)
+        Count::new(about, dialect, table, columns)
     }
 
     /// What separates the fields of a CSV file.

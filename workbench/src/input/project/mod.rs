@@ -69,6 +69,8 @@ pub struct Project {
     pub counted: Option<String>,
     /// What decides which records of a person those are.
     pub records_seed: u64,
+    /// Where somebody else counted the table: what they saw of its identifiers, which combinations do not have.
+    pub identifiers_elsewhere: Vec<SeenElsewhere>,
     /// In the file's order, which is the order of level vectors.
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
@@ -77,6 +79,16 @@ pub struct Project {
     pub report: ReportWords,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
+}
+
+/// An identifier of a table that somebody else counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenElsewhere {
+    pub column: String,
+    /// Records that have a value there, how many different values there are, and how many of these several records have.
+    pub n_records: u64,
+    pub n_different: u64,
+    pub n_several: u64,
 }
 
 /// What the file says about one attribute.

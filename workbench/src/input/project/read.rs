@@ -129,6 +129,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         records_are_independent,
         max_records_per_person,
         records_seed,
+        identifiers_elsewhere: Vec::new(),
         counted,
         attributes,
         request,

@@ -68,8 +68,14 @@ impl Project {
     pub fn in_one_transaction(&self) -> Result<(Project, Arc<Database>)> {
         let place = self.database.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::Request, "the data are in no database, so that no table can be made beside them")
-                .hint(hint("write a file with {output}, or name {data.database}"))
+                .hint(hint("write a file with {output}, or name the database: with {database}, or as {data.database}"))
         })?;
+        let session = self.transaction_in(place)?;
+        Ok((Project { session: Some(session.clone()), ..self.clone() }, session))
+    }
+
+    /// A database in one transaction, for a table that is made there.
+    pub fn transaction_in(&self, place: &DatabasePlace) -> Result<Arc<Database>> {
         let database = Database::open(place, &self.folder, Purpose::Write)?;
         if !database.has_transactions() {
             return Err(Error::new(
@@ -78,8 +84,7 @@ impl Project {
             )
             .hint(hint("nothing was written; write a file with {output}, or the table by incrowd.spark in Python")));
         }
-        let session = Arc::new(database.begin()?);
-        Ok((Project { session: Some(session.clone()), ..self.clone() }, session))
+        database.begin().map(Arc::new)
     }
 
     /// What becomes of cells while they are read, by attribute.

@@ -215,7 +215,10 @@ fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
     let output = if files.target.is_some() { &files.certificate } else { &files.release };
     let in_two_columns = draft.way.in_two_columns(counted);
     let columns = published_columns(project, counted, &in_two_columns)?;
-    let number = (files.rows || files.target.is_some()).then(|| number_of_rows(project, &columns)).transpose()?;
+    let number = match files.target {
+        Some(_) => Some(number_on_the_way(&columns)),
+        None => files.rows.then(|| number_of_rows(project, &columns)).transpose()?,
+    };
     let format = match files.target {
         // The rows on their way to the database.
         Some(_) => Format::Parquet,
@@ -292,6 +295,15 @@ fn number_of_rows(project: &Project, columns: &[Column]) -> Result<String> {
             .hint(sentences::hint("leave out {rows}, or rename the column in the data"))),
         false => Ok(number),
     }
+}
+
+/// What the same is called on the way to a database, where nobody sees it.
+fn number_on_the_way(columns: &[Column]) -> String {
+    let mut name = "incrowd_n".to_string();
+    while columns.iter().any(|column| column.name().eq_ignore_ascii_case(&name)) {
+        name.push('_');
+    }
+    name
 }
 
 /// Refuses to promise a value that nobody has ordered and that the release does not show: an offer relaxes t, δ, β and

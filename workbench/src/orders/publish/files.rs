@@ -7,6 +7,7 @@ use incrowd::{Error, ErrorKind, Result};
 
 use crate::input::database::Database;
 use crate::input::database::dialect::parts_of;
+use crate::input::database::place::DatabasePlace;
 use crate::input::project::Project;
 use crate::output::account::{Key, Minutes};
 use crate::output::naming::{Trio, give_names, is_taken};
@@ -45,15 +46,38 @@ pub struct Target {
     pub replaces: bool,
 }
 
+/// A table that a release becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTable {
+    pub name: String,
+    /// The database that it is made in; the project's own where none is named.
+    pub database: Option<DatabasePlace>,
+}
+
+impl NewTable {
+    /// A table of the project's database, or of the one at an address.
+    pub fn new(name: &str, database: Option<&str>) -> Result<NewTable> {
+        let database = database.map(|address| DatabasePlace::new(address, Some(name), None, None)).transpose()?;
+        Ok(NewTable { name: name.to_string(), database })
+    }
+}
+
 /// Refuses a table for a release before any work is done: one without a name, one that is there and is to stay, what may be
 /// the table that it is made of. Begins the transaction that makes it: the project as that sees it, and the files that will
 /// stand beside it.
-pub fn prepare_table(project: &Project, table: &str, replace: bool) -> Result<(Project, Files)> {
+pub fn prepare_table(project: &Project, new: &NewTable, replace: bool) -> Result<(Project, Files)> {
+    let table = new.name.as_str();
     if parts_of(table).iter().any(String::is_empty) {
         return Err(Error::new(ErrorKind::Request, "the table has no name").hint(hint("for example {into=released}")));
     }
-    let (project, database) = project.in_one_transaction()?;
-    if project.database.as_ref().is_some_and(|place| place.asked.may_read(table)) {
+    let own = project.database.as_ref();
+    let (project, database) = match new.database.as_ref().filter(|other| own.is_none_or(|own| own.uri != other.uri)) {
+        Some(other) => (project.clone(), project.transaction_in(other)?),
+        None => project.in_one_transaction()?,
+    };
+    // An address can be written in several ways, so that a database of the same kind may be the same.
+    let may_be_own = |place: &DatabasePlace| place.dialect() == database.dialect && place.asked.may_read(table);
+    if project.database.as_ref().is_some_and(may_be_own) {
         return Err(Error::new(ErrorKind::Request, "would replace what it is made of")
             .at(table.to_string())
             .hint(hint("give {into} another name")));

@@ -23,7 +23,7 @@ pub use agree::{Agreed, Agreement, AnswerChoice};
 pub use cut::CutWish;
 use draft::Publication;
 pub use draft::Published;
-pub use files::{Files, prepare, prepare_table};
+pub use files::{Files, NewTable, prepare, prepare_table};
 pub use rows::{Expansion, Form};
 
 use super::Rules;
@@ -197,8 +197,8 @@ impl Publish {
         })
     }
 
-    /// Publishes a table beside the one that it is made of, in one transaction, or says why not; with the files that stand
-    /// beside it.
+    /// Publishes a table in one transaction, or says why not; with the files that stand beside the project. Where the table
+    /// that it is made of is in the same database, all of it is counted and written in that transaction.
     ///
     /// # Guarantee
     /// The table is there where it was verified as it lies in the database, and its certificate and report are only where
@@ -207,7 +207,7 @@ impl Publish {
         &self,
         project: &Project,
         rules: &Rules,
-        table: &str,
+        table: &NewTable,
         key: Option<Key>,
         minutes: Option<Minutes>,
         replace: bool,

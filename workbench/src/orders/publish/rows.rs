@@ -3,7 +3,7 @@
 use incrowd::wire::Certificate;
 use incrowd::{Error, ErrorKind, Result};
 
-use super::files::Files;
+use super::files::{Files, NewTable};
 use crate::input::database::dialect::{Dialect, parts_of};
 use crate::sentences::hint;
 
@@ -22,16 +22,26 @@ pub struct Form {
     pub rows: bool,
     /// The statement that is wanted with them.
     pub expansion: Option<Expansion>,
-    /// The table of the project's database that it becomes, where it is no file.
-    pub table: Option<String>,
+    /// The table that it becomes, where it is no file.
+    pub table: Option<NewTable>,
 }
 
 impl Form {
     /// Refuses what does not go together.
-    pub fn new(rows: bool, dialect: Option<Dialect>, into: Option<String>, has_output: bool) -> Result<Form> {
+    pub fn new(
+        rows: bool,
+        dialect: Option<Dialect>,
+        into: Option<String>,
+        database: Option<&str>,
+        has_output: bool,
+    ) -> Result<Form> {
+        if database.is_some() && (into.is_none() || dialect.is_some()) {
+            return Err(Error::new(ErrorKind::Request, "a database is named, and no table that is made in it")
+                .hint(hint("name it with {into=released}, without {sql}")));
+        }
         let (expansion, table) = match dialect {
             Some(dialect) => (Some(Expansion { dialect, into }), None),
-            None => (None, into),
+            None => (None, into.map(|name| NewTable::new(&name, database)).transpose()?),
         };
         Expansion::check(expansion.as_ref(), rows)?;
         if table.is_some() && (rows || has_output) {
