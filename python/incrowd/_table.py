@@ -152,7 +152,7 @@ class Table:
     >>> release.verify().holds
     True
 
-    Three records of one person are no crowd of three:
+    Three records of one person are not three people:
 
     >>> visits = {"patient": ["p1", "p1", "p1", "p2", "p3", "p4"], "age": [31, 31, 31, 45, 45, 45]}
     >>> ic.Table(visits, "age").publish(k=3).to_dict()["age"]
@@ -555,7 +555,7 @@ class Table:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
 
         ``offer`` is an offer or an answer that was negotiated, a bargain of a frontier, or the name of the one to take of
-        the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``. None
+        the answer to ``request``: ``"exact"`` (the default), ``"suppression"``, ``"height"`` or ``"privacy"``. None
         is no offer: where an answer has none of a kind, nothing is published.
         The release has been verified when you get it. Its records are sorted by what is published, so that their order
         says nothing about that of the table.
@@ -937,7 +937,7 @@ class Lattice:
     def negotiate(
         self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
     ) -> Answer:
-        """Asks whether a request can be met; if not, the three nearest bargains are offered.
+        """Asks whether a request can be met; if not, makes the three nearest offers.
 
         ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); default: 0.
         ``max_level`` is the coarsest level of each attribute, by number or by name; an attribute not named may go to its
@@ -1601,7 +1601,7 @@ def init(
 def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1) -> Table:
     """Two years of discharges from a hospital that does not exist, to try things on.
 
-    They are written into ``folder``, with their project; into a temporary one where none is given, which is there as long
+    They are written into ``folder``, with their project; by default into a temporary one, which is there as long
     as the table is.
 
     >>> import incrowd as ic
@@ -1627,7 +1627,7 @@ def serve(
     token: str | None = None,
     open: bool = False,
 ) -> None:
-    """Serves the page for a project, a file or a table until Ctrl-C; made-up data where nothing is named or here.
+    """Serves the page for a project, a file or a table until Ctrl-C; by default the project in this folder, or made-up data.
 
     A table that is no project is saved into a temporary folder, which is gone at the end with all that was written there;
     :meth:`Table.save` and ``serve(folder)`` keep it. Ctrl-C, or the notebook's stop, ends it::

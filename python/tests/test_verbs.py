@@ -268,3 +268,21 @@ def test_arx_files(tmp_path):
     table = ic.Table(pa.table(patients()), {"town": path})
     assert len(table.hierarchy("town").levels) == 4
     assert table.hierarchy("town").arx == "".join(sorted(path.read_text().splitlines(keepends=True)))
+
+
+def cases():
+    """A list of cases as it is published: days first, places that only a tree brings together, gaps."""
+    days = [f"{1 + i % 28:02}-{3 + i % 2:02}-2020" for i in range(400)]
+    places = ["North"] * 200 + ["South"] * 150 + [f"P{i % 10}" for i in range(50)]
+    ages = [20 + i * 7 % 60 for i in range(400)]
+    return {"case_id": list(range(400)), "date": days, "province": places, "age": ages}
+
+
+def test_dates_that_are_written_day_first_are_read_as_is_said(tmp_path):
+    data = cases()
+    (tmp_path / "cases.csv").write_text("\n".join(",".join(map(str, row)) for row in [tuple(data), *zip(*data.values())]) + "\n")
+    roles = {"date": ic.dates("month", format="31-12-2019"), "age": ic.intervals(20)}
+    release = ic.Table(tmp_path / "cases.csv", roles, identifiers="case_id").publish(k=5, levels={"date": 1, "age": 1})
+    assert release.verify().holds and set(release.to_dict()["date"]) == {"2020-03", "2020-04"}
+    with pytest.raises(ic.Error, match="format"):
+        ic.dates("month", format="soon")
