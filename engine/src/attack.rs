@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::error::Result;
 use crate::hierarchy::steps::days_of_label;
 use crate::hierarchy::{ALL_HIDDEN, ANY, Hierarchy, Side, range_ends};
 use crate::number::Decimal;
 use crate::recode::sets;
 use crate::table::{Kind, days_of_date, parse_date};
+use crate::task::Task;
 use crate::verify::{Text, Verifier};
 
 /// Records of a release that look alike.
@@ -214,19 +216,19 @@ impl Meaning {
         let mut ways = Vec::new();
         if let Some(text) = cell {
             if text == ANY {
-                ways.push(Way::Anything);
+                ways.push(CellReading::Anything);
             } else if text.contains('*') {
-                ways.push(Way::Masked(text));
+                ways.push(CellReading::Masked(text));
             }
-            ways.extend(self.below.get(text).map(Way::Label));
-            ways.extend(self.cut.map(|side| Way::Part(text, side)));
+            ways.extend(self.below.get(text).map(CellReading::Label));
+            ways.extend(self.cut.map(|side| CellReading::Part(text, side)));
             if sets::is_ours(text) && !self.has_plain_sets {
-                ways.extend(sets::read(text).map(Way::Set));
+                ways.extend(sets::read(text).map(CellReading::Set));
             } else if let Some(list) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
                 // Values may have commas of their own, so that the list is not taken apart.
-                ways.push(Way::List([format!(",{list},"), format!(",{},", list.replace(", ", ","))]));
+                ways.push(CellReading::List([format!(",{list},"), format!(",{},", list.replace(", ", ","))]));
             }
-            ways.extend(ranges(text).into_iter().map(Way::Range));
+            ways.extend(ranges(text).into_iter().map(CellReading::Range));
         }
         Reading { cell, ways }
     }
@@ -240,7 +242,7 @@ impl Meaning {
     /// they are no numbers or dates where cells are ranges of such.
     pub fn strangers<'v>(&self, cells: &[&Text], values: impl Iterator<Item = &'v Text>) -> Vec<&'v Text> {
         let readings: Vec<Reading> = cells.iter().map(|cell| self.read(cell)).collect();
-        let unit_of = |way: &Way| if let Way::Range(range) = way { Some(range.unit) } else { None };
+        let unit_of = |way: &CellReading| if let CellReading::Range(range) = way { Some(range.unit) } else { None };
         let is_number = |text: &str| Kind::of(text).is_numeric();
         let mut units: Vec<Unit> = readings.iter().flat_map(|reading| &reading.ways).filter_map(unit_of).collect();
         // 2024 may be a year, and may be a number.
@@ -265,10 +267,10 @@ impl Meaning {
 /// A cell, and the ways in which it can be read.
 struct Reading<'a> {
     cell: &'a Text,
-    ways: Vec<Way<'a>>,
+    ways: Vec<CellReading<'a>>,
 }
 
-enum Way<'a> {
+enum CellReading<'a> {
     Anything,
     Label(&'a BTreeSet<String>),
     Set(Vec<String>),
@@ -282,16 +284,16 @@ enum Way<'a> {
 
 impl Reading<'_> {
     fn allows(&self, value: &Text) -> bool {
-        let of_way = |way: &Way| match (way, value) {
-            (Way::Anything, _) => true,
+        let of_way = |way: &CellReading| match (way, value) {
+            (CellReading::Anything, _) => true,
             (_, None) => false,
-            (Way::Label(values), Some(value)) => values.contains(value),
-            (Way::Set(values), Some(value)) => values.contains(value),
-            (Way::List(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
-            (Way::Masked(hidden), Some(value)) => is_masked(hidden, value),
-            (Way::Part(part, Side::Right), Some(value)) => value.starts_with(part),
-            (Way::Part(part, Side::Left), Some(value)) => value.ends_with(part),
-            (Way::Range(range), Some(value)) => range.contains(value),
+            (CellReading::Label(values), Some(value)) => values.contains(value),
+            (CellReading::Set(values), Some(value)) => values.contains(value),
+            (CellReading::List(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
+            (CellReading::Masked(hidden), Some(value)) => is_masked(hidden, value),
+            (CellReading::Part(part, Side::Right), Some(value)) => value.starts_with(part),
+            (CellReading::Part(part, Side::Left), Some(value)) => value.ends_with(part),
+            (CellReading::Range(range), Some(value)) => range.contains(value),
         };
         self.cell == value || self.ways.iter().any(of_way) || is_same_place(self.cell, value)
     }
@@ -424,25 +426,37 @@ pub struct Linkage {
 }
 
 /// Links outside records with the groups of releases that may hold them, by the values of each sensitive attribute.
-pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], n_sensitive: usize) -> Vec<Linkage> {
-    let fates = fates(releases, outside, n_sensitive);
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn link(
+    releases: &[Linkable],
+    outside: &[(Vec<Text>, u64)],
+    n_sensitive: usize,
+    task: &Task,
+) -> Result<Vec<Linkage>> {
+    let fates = fates(releases, outside, n_sensitive, task)?;
     let linkage = |fates: Vec<Fate>| {
         let mut linkage = Linkage::default();
         fates.into_iter().zip(outside).for_each(|(fate, (_, n))| linkage.add(fate, *n));
         linkage
     };
-    fates.into_iter().map(linkage).collect()
+    Ok(fates.into_iter().map(linkage).collect())
 }
 
 /// The same for people who may be known by each of several records: `whom` are the places of each person's among the
 /// outside records, at least one. Somebody is as easy to find as the easiest of their records.
+///
+/// # Errors
+/// Where the task is cancelled.
 pub fn link_people(
     releases: &[Linkable],
     outside: &[(Vec<Text>, u64)],
     whom: &[Vec<usize>],
     n_sensitive: usize,
-) -> Vec<Linkage> {
-    let fates = fates(releases, outside, n_sensitive);
+    task: &Task,
+) -> Result<Vec<Linkage>> {
+    let fates = fates(releases, outside, n_sensitive, task)?;
     let linkage = |fates: Vec<Fate>| {
         let mut linkage = Linkage::default();
         for places in whom {
@@ -451,7 +465,7 @@ pub fn link_people(
         }
         linkage
     };
-    fates.into_iter().map(linkage).collect()
+    Ok(fates.into_iter().map(linkage).collect())
 }
 
 /// What an attacker finds who knows somebody by one record.
@@ -472,8 +486,17 @@ impl Fate {
     fn new(releases: &[Linkable], found: &[Vec<usize>], sensitive: usize) -> Fate {
         let of = |release: usize| found[release].iter().map(move |&place| &releases[release].groups[place]);
         let all = 0..releases.len();
+        // Two values say that it is not one; of several releases it is asked which they have in common.
+        let n_asked = if releases.len() == 1 { 2 } else { usize::MAX };
         let values = |release: usize| -> BTreeSet<&Text> {
-            of(release).flat_map(|group| group.values[sensitive].keys()).collect()
+            let mut values = BTreeSet::new();
+            let mut all = of(release).flat_map(|group| group.values[sensitive].keys());
+            while values.len() < n_asked
+                && let Some(value) = all.next()
+            {
+                values.insert(value);
+            }
+            values
         };
         let n_records = |release: usize| of(release).map(|group| group.size).sum::<u64>();
         let is_one_person = |release: usize| {
@@ -511,16 +534,24 @@ impl Fate {
 }
 
 /// By sensitive attribute and outside record.
-fn fates(releases: &[Linkable], outside: &[(Vec<Text>, u64)], n_sensitive: usize) -> Vec<Vec<Fate>> {
-    let indexes: Vec<Index> = releases.iter().map(|release| Index::new(release, outside)).collect();
+fn fates(
+    releases: &[Linkable],
+    outside: &[(Vec<Text>, u64)],
+    n_sensitive: usize,
+    task: &Task,
+) -> Result<Vec<Vec<Fate>>> {
+    let indexes: Vec<Index> =
+        releases.iter().map(|release| Index::new(release, outside, task)).collect::<Result<_>>()?;
     let mut fates = vec![Vec::with_capacity(outside.len()); n_sensitive];
-    for (record, _) in outside {
+    for (record, n) in outside {
+        task.go_on()?;
         let found: Vec<Vec<usize>> = indexes.iter().map(|index| index.groups_of(record)).collect();
         for (sensitive, fates) in fates.iter_mut().enumerate() {
             fates.push(Fate::new(releases, &found, sensitive));
         }
+        (task.progress)(*n);
     }
-    fates
+    Ok(fates)
 }
 
 impl Linkage {
@@ -548,10 +579,10 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new<'r>(release: &'r Linkable, outside: &'a [(Vec<Text>, u64)]) -> Index<'a> {
+    fn new<'r>(release: &'r Linkable, outside: &'a [(Vec<Text>, u64)], task: &Task) -> Result<Index<'a>> {
         let n_groups = release.groups.len();
         let known = release.known.iter().enumerate().filter_map(|(a, place)| Some((a, (*place)?)));
-        let allowed = known.map(|(a, place)| {
+        let allowed = known.map(|(a, place)| -> Result<(usize, HashMap<&'a Text, Vec<u64>>)> {
             let mut groups_of: BTreeMap<&'r Text, Vec<usize>> = BTreeMap::new();
             for (i, group) in release.groups.iter().enumerate() {
                 groups_of.entry(&group.cells[a]).or_default().push(i);
@@ -559,16 +590,17 @@ impl<'a> Index<'a> {
             let values: BTreeSet<&Text> = outside.iter().map(|(record, _)| &record[place]).collect();
             let read = |(cell, groups): (&'r Text, Vec<usize>)| (release.meanings[a].read(cell), groups);
             let readings: Vec<(Reading, Vec<usize>)> = groups_of.into_iter().map(read).collect();
-            let bits = |value: &Text| {
+            let bits = |value: &'a Text| -> Result<(&'a Text, Vec<u64>)> {
+                task.go_on()?;
                 let mut bits = vec![0u64; n_groups.div_ceil(64)];
                 for (_, groups) in readings.iter().filter(|(reading, _)| reading.allows(value)) {
                     groups.iter().for_each(|i| bits[i / 64] |= 1 << (i % 64));
                 }
-                bits
+                Ok((value, bits))
             };
-            (place, values.into_iter().map(|value| (value, bits(value))).collect())
+            Ok((place, values.into_iter().map(bits).collect::<Result<_>>()?))
         });
-        Index { n_groups, allowed: allowed.collect() }
+        Ok(Index { n_groups, allowed: allowed.collect::<Result<_>>()? })
     }
 
     fn groups_of(&self, record: &[Text]) -> Vec<usize> {

@@ -7,22 +7,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::*;
+use incrowd::attack::{Group, Linkable, Meaning, link};
 use incrowd::judge::judge_with;
 use incrowd::lattice::saved::{self, ReadAt, Section};
 use incrowd::lattice::update::updated;
 use incrowd::query::{Draw, Workload, draw_queries};
+use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, Utility};
+use incrowd::risk::contributions;
 use incrowd::search::frontier::frontier;
 use incrowd::search::negotiate::negotiate_with;
 use incrowd::search::on_demand::negotiate_on_demand;
 use incrowd::search::partial::{Estimator, Selection, annotate_partially, prove};
 use incrowd::task::Task;
 use incrowd::{
-    Counter, Criteria, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
-    Request, Result, Rule, Scheme, Yardstick,
+    Counter, Criteria, Criterion, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Plan, Quality,
+    Ranking, Request, Result, Rule, Scheme, Yardstick,
 };
 
 /// A table of many combinations, and what is made of it.
@@ -172,6 +175,36 @@ fn long_calls(world: &World) -> Vec<(String, Call<'_>)> {
         "judging".into(),
         Box::new(move |task| judge_with(counts, hierarchies, &WEIGHTS, yardstick, &recoding, task).map(drop)),
     ));
+    let likeness = Yardstick::new(counts, &[], [Measure::Likeness(0)]).expect("an attribute");
+    let asked = [(Measure::Size, 10), (Measure::Likeness(0), 1_500_000)];
+    let criteria = Criteria::new(asked.map(|(measure, value)| Criterion { measure, value }));
+    calls.push((
+        "every criterion".into(),
+        Box::new(move |task| {
+            let demand = Demand { yardstick: &likeness, criteria: &criteria };
+            let wanted = Wanted { demand, n_suppressed_max: 0, style: CellStyle::Ranges };
+            keep::partition(Method::Mondrian, &assignment(world), &wanted, task).map(drop)
+        }),
+    ));
+    // Ages that overlap, and everybody by their age.
+    let groups: Vec<Group> = (0..200u64)
+        .map(|i| Group {
+            cells: vec![Some(format!("[{}-{}]", i % 60, 20 + i % 60))],
+            size: 12,
+            values: vec![(0..12).map(|value| (Some(format!("{value}")), 1)).collect()],
+        })
+        .collect();
+    let age = |group: usize| vec![Some(counts.codes(group)[0].0.to_string())];
+    let outside: Vec<_> = (0..counts.n_groups()).map(|group| (age(group), counts.size(group))).collect();
+    calls.push((
+        "linking".into(),
+        Box::new(move |task| {
+            let linkable =
+                Linkable { groups: &groups, meanings: &[Meaning::default()], known: &[Some(0)], people: None };
+            link(&[linkable], &outside, 1, task).map(drop)
+        }),
+    ));
+    calls.push(("contributions".into(), Box::new(move |task| contributions(counts, task).map(drop))));
     for method in Method::ALL {
         let call = move |task: &Task| method.recode(&assignment(world), CellStyle::Ranges, task).map(drop);
         calls.push((method.name().to_string(), Box::new(call)));

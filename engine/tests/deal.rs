@@ -363,7 +363,7 @@ fn linked(tables: &[&[Group]], people: &[[&str; 2]]) -> Linkage {
         tables.iter().map(|groups| Linkable { groups, meanings: &meanings, known: &known, people: None }).collect();
     let outside: Vec<(Vec<Option<String>>, u64)> =
         people.iter().map(|person| (person.iter().map(|cell| Some(cell.to_string())).collect(), 1)).collect();
-    link(&releases, &outside, 1).remove(0)
+    link(&releases, &outside, 1, &Task::default()).expect("nobody stops it").remove(0)
 }
 
 #[test]

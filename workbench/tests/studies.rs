@@ -11,7 +11,7 @@ use incrowd_workbench::orders::request::{About, criterion_text};
 use incrowd_workbench::orders::study_lattice::Difference;
 use incrowd_workbench::orders::study_records::StudyRecords;
 use incrowd_workbench::orders::study_requests::{AskedRequest, RequestSource, StudiedRequests, StudyRequests};
-use incrowd_workbench::orders::study_suppression::{MaxLevel, Spread, StudiedSuppression, StudySuppression};
+use incrowd_workbench::orders::study_suppression::{LossRange, MaxLevel, StudiedSuppression, StudySuppression};
 use incrowd_workbench::words::studies::suppression_rows;
 use incrowd_workbench::work::Work;
 
@@ -45,7 +45,7 @@ fn criterion(name: &str, value: &str) -> Criterion {
 }
 
 /// The numbers of one set, criterion and height.
-fn spread<'a>(study: &'a StudiedSuppression, name: &str, value: &str, n: &str, height: &str) -> &'a Spread {
+fn spread<'a>(study: &'a StudiedSuppression, name: &str, value: &str, n: &str, height: &str) -> &'a LossRange {
     let asked = criterion(name, value);
     let c = study.criteria.iter().position(|known| *known == asked).unwrap_or_else(|| panic!("{name} = {value}"));
     let set = study.sets.iter().find(|set| set.attributes.len().to_string() == n).expect("a set");

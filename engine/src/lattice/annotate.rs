@@ -12,7 +12,7 @@ use crate::hierarchy::Hierarchy;
 use crate::lattice::by_loss::{Floor, floors};
 use crate::lattice::evaluate::{Evaluating, Seen};
 use crate::lattice::fitting::with_roller;
-use crate::lattice::grid::{Columns, Grid, N_IN_BLOCK};
+use crate::lattice::grid::{Grid, GridColumns, N_IN_BLOCK};
 use crate::lattice::profile::{Outcome, Profile};
 use crate::lattice::profiles::Profiles;
 use crate::lattice::roller::Annotation;
@@ -251,7 +251,7 @@ pub struct Suppression<'a> {
     lattice: &'a Lattice,
     test: Test<'a>,
     /// By criterion.
-    columns: Vec<Columns<'a>>,
+    columns: Vec<GridColumns<'a>>,
 }
 
 impl Suppression<'_> {

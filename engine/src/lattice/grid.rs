@@ -34,7 +34,7 @@ fn blocks_of(column: &[u64]) -> Vec<u64> {
 
 /// The columns just below and just above a value; the same one where the grid has the value.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(super) struct GridColumns<'a> {
     pub(super) below: &'a [u64],
     pub(super) above: &'a [u64],
     pub(super) floors: &'a [u64],
@@ -184,12 +184,12 @@ impl Grid {
     }
 
     /// The column where no more fail than at the criterion, and the one where no fewer do.
-    pub(super) fn around(&self, criterion: Criterion) -> Columns<'_> {
+    pub(super) fn around(&self, criterion: Criterion) -> GridColumns<'_> {
         let last = self.values.len() - 1;
         let next = self.values.partition_point(|&known| known < criterion.value).min(last);
         let previous = if self.values[next] <= criterion.value { next } else { next.saturating_sub(1) };
         let (below, above) = if criterion.measure.is_at_least() { (previous, next) } else { (next, previous) };
-        Columns {
+        GridColumns {
             below: &self.columns[below],
             above: &self.columns[above],
             floors: &self.floors[below],

@@ -21,7 +21,7 @@ pub struct Demand<'a> {
 
 /// What the criteria see of a class.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct SlotTally {
     pub(crate) n_records: u64,
     /// How much there is of each slot of the yardstick, in order and never nothing.
     pub(crate) slots: Vec<(u32, u64)>,
@@ -40,21 +40,50 @@ pub(crate) struct Scale<'a> {
     criteria: Vec<(usize, Criterion)>,
 }
 
-impl Tally {
-    fn put(&mut self, slot: u32, n: u64) {
-        match self.slots.binary_search_by_key(&slot, |known| known.0) {
-            Ok(at) => self.slots[at].1 += n,
-            Err(at) => self.slots.insert(at, (slot, n)),
+/// So many changes are made one by one, more of them in one go through all slots.
+const N_FEW: usize = 8;
+
+impl SlotTally {
+    /// Adds to some slots and takes from others, of which none comes to less than nothing; nothing is left of `changes`.
+    fn change(&mut self, changes: &mut Vec<(u32, i64)>) {
+        if changes.len() <= N_FEW {
+            return changes.drain(..).for_each(|(slot, by)| self.change_one(slot, by));
         }
+        changes.sort_unstable_by_key(|change| change.0);
+        let before = std::mem::take(&mut self.slots);
+        self.slots.reserve(before.len() + changes.len());
+        let mut before = before.into_iter().peekable();
+        for same in changes.chunk_by(|one, other| one.0 == other.0) {
+            let slot = same[0].0;
+            self.slots.extend(std::iter::from_fn(|| before.next_if(|known| known.0 < slot)));
+            let n = before.next_if(|known| known.0 == slot).map_or(0, |known| known.1);
+            let n = changed(n, same.iter().map(|change| change.1).sum());
+            self.slots.extend((n > 0).then_some((slot, n)));
+        }
+        self.slots.extend(before);
+        changes.clear();
     }
 
-    fn take(&mut self, slot: u32, n: u64) {
-        let at = self.slots.binary_search_by_key(&slot, |known| known.0).expect("what was put in can be taken out");
-        self.slots[at].1 -= n;
-        if self.slots[at].1 == 0 {
-            self.slots.remove(at);
+    fn change_one(&mut self, slot: u32, by: i64) {
+        match self.slots.binary_search_by_key(&slot, |known| known.0) {
+            Ok(at) => match changed(self.slots[at].1, by) {
+                0 => {
+                    self.slots.remove(at);
+                }
+                n => self.slots[at].1 = n,
+            },
+            Err(at) => self.slots.insert(at, (slot, changed(0, by))),
         }
     }
+}
+
+fn changed(n: u64, by: i64) -> u64 {
+    n.checked_add_signed(by).expect("what is taken out was put in")
+}
+
+/// Tables have at most 2^38 records.
+fn more(n: u64) -> i64 {
+    i64::try_from(n).expect("tables have fewer records")
 }
 
 impl<'a> Scale<'a> {
@@ -82,76 +111,87 @@ impl<'a> Scale<'a> {
     }
 
     /// What the criteria see of some parts together.
-    pub(crate) fn tally<'p>(&self, parts: impl IntoIterator<Item = &'p Part>) -> Tally {
-        let mut tally = Tally::default();
-        parts.into_iter().for_each(|part| self.add(&mut tally, part));
+    pub(crate) fn tally<'p>(&self, parts: impl IntoIterator<Item = &'p Part>) -> SlotTally {
+        let mut tally = SlotTally::default();
+        self.add(&mut tally, parts);
         tally
     }
 
-    /// Adds a part.
-    pub(crate) fn add(&self, tally: &mut Tally, part: &Part) {
-        tally.n_records += part.n_records;
+    /// Adds some parts.
+    pub(crate) fn add<'p>(&self, tally: &mut SlotTally, parts: impl IntoIterator<Item = &'p Part>) {
         let n_sensitive = self.yardstick.references().len();
-        let codes = codes_of(self.counts, part);
-        let values = (0..n_sensitive).map(|s| self.yardstick.value(s, codes[s].0));
-        match self.yardstick.is_over_people() {
-            true => self.add_person(tally, codes[n_sensitive].0, values),
-            false => values.for_each(|value| tally.put(value, part.n_records)),
+        let mut changes = Vec::new();
+        for part in parts {
+            tally.n_records += part.n_records;
+            let codes = codes_of(self.counts, part);
+            let values = (0..n_sensitive).map(|s| self.yardstick.value(s, codes[s].0));
+            match self.yardstick.is_over_people() {
+                true => self.add_person(&mut tally.people, codes[n_sensitive].0, values, &mut changes),
+                false => changes.extend(values.map(|value| (value, more(part.n_records)))),
+            }
         }
+        tally.change(&mut changes);
     }
 
     /// What the criteria see of two classes together.
-    pub(crate) fn together(&self, one: &Tally, other: &Tally) -> Tally {
+    pub(crate) fn together(&self, one: &SlotTally, other: &SlotTally) -> SlotTally {
         let (small, large) = if one.slots.len() < other.slots.len() { (one, other) } else { (other, one) };
         let mut tally = large.clone();
-        tally.n_records += small.n_records;
-        match self.yardstick.is_over_people() {
-            true => small.people.iter().for_each(|(&person, values)| {
-                self.add_person(&mut tally, person, values.iter().copied());
-            }),
-            false => small.slots.iter().for_each(|&(slot, n)| tally.put(slot, n)),
-        }
+        self.join(&mut tally, small);
         tally
     }
 
     /// Adds what the criteria see of one class to that of another, of which the larger is kept.
-    pub(crate) fn joined(&self, one: Tally, other: Tally) -> Tally {
+    pub(crate) fn joined(&self, one: SlotTally, other: SlotTally) -> SlotTally {
         let is_larger = (one.people.len(), one.slots.len()) >= (other.people.len(), other.slots.len());
         let (mut tally, small) = if is_larger { (one, other) } else { (other, one) };
-        tally.n_records += small.n_records;
-        match self.yardstick.is_over_people() {
-            true => small.people.into_iter().for_each(|(person, values)| {
-                self.add_person(&mut tally, person, values.into_iter());
-            }),
-            false => small.slots.iter().for_each(|&(slot, n)| tally.put(slot, n)),
-        }
+        self.join(&mut tally, &small);
         tally
     }
 
-    fn add_person(&self, tally: &mut Tally, person: u32, values: impl Iterator<Item = u32>) {
-        let before = tally.people.remove(&person);
+    fn join(&self, tally: &mut SlotTally, small: &SlotTally) {
+        tally.n_records += small.n_records;
+        let mut changes = Vec::new();
+        match self.yardstick.is_over_people() {
+            true => small.people.iter().for_each(|(&person, values)| {
+                self.add_person(&mut tally.people, person, values.iter().copied(), &mut changes);
+            }),
+            false => changes.extend(small.slots.iter().map(|&(slot, n)| (slot, more(n)))),
+        }
+        tally.change(&mut changes);
+    }
+
+    /// Adds values of somebody, who may be there already; what that does to the slots comes to `changes`.
+    fn add_person(
+        &self,
+        people: &mut FxHashMap<u32, Vec<u32>>,
+        person: u32,
+        values: impl Iterator<Item = u32>,
+        changes: &mut Vec<(u32, i64)>,
+    ) {
+        let before = people.remove(&person);
         let mut after = before.clone().unwrap_or_default();
         after.extend(values);
         after.sort_unstable();
         after.dedup();
         if before.as_ref() != Some(&after) {
             if let Some(before) = before {
-                self.yardstick.person(&before, |slot, n| tally.take(slot, n));
+                self.yardstick.person(&before, |slot, n| changes.push((slot, -more(n))));
             }
-            self.yardstick.person(&after, |slot, n| tally.put(slot, n));
+            self.yardstick.person(&after, |slot, n| changes.push((slot, more(n))));
         }
-        tally.people.insert(person, after);
+        people.insert(person, after);
     }
 
     /// Whether it may be published.
-    pub(crate) fn holds(&self, tally: &Tally) -> bool {
+    pub(crate) fn holds(&self, tally: &SlotTally) -> bool {
         let mut measured = Vec::with_capacity(self.yardstick.n_measured());
         self.yardstick.measure(tally.n_records, 0, &tally.slots, &mut measured);
         self.criteria.iter().all(|&(place, criterion)| criterion.holds(measured[place]))
     }
 
     /// How far it is from that: 0 where it may be published.
-    pub(crate) fn missing(&self, tally: &Tally) -> f64 {
+    pub(crate) fn missing(&self, tally: &SlotTally) -> f64 {
         let mut measured = Vec::with_capacity(self.yardstick.n_measured());
         self.yardstick.measure(tally.n_records, 0, &tally.slots, &mut measured);
         let missing = |&(place, criterion): &(usize, Criterion)| match measured[place] {

@@ -64,7 +64,7 @@ pub struct Partition {
 
 /// So many records of a group of the counts, with this value where it matters, and the published group that they join;
 /// none where they are suppressed.
-type Wanted = (Option<Code>, Option<u32>, u64);
+type ShareWanted = (Option<Code>, Option<u32>, u64);
 
 /// How published cells look. A single value prints as itself in every style but the rounded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl Partition {
         if self.is_by_cell || counts.sensitive().is_empty() {
             return self.classes.clone();
         }
-        let mut wanted: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
+        let mut wanted: Vec<Vec<ShareWanted>> = vec![Vec::new(); counts.n_groups()];
         for (class, parts) in (0..).zip(&self.classes) {
             parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, Some(class), part.n_records)));
         }
@@ -315,7 +315,7 @@ impl Partition {
         }
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
-        let mut shares: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
+        let mut shares: Vec<Vec<ShareWanted>> = vec![Vec::new(); counts.n_groups()];
         for part in &self.suppressed {
             shares[part.base as usize].push((part.value, None, part.n_records));
         }
@@ -346,7 +346,7 @@ impl Partition {
     /// Where they go to several, every group gets its part of each combination of sensitive values as evenly as whole
     /// records can be: then a release does not depend on the order of the table, and what it reveals is known from the
     /// counts.
-    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<Wanted>) -> Vec<Share> {
+    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<ShareWanted>) -> Vec<Share> {
         wanted.sort_unstable();
         // Where diversity counts, a record with another value than was counted must be found out.
         let is_whole = wanted.iter().all(|&(value, group, _)| value.is_none() && group == wanted[0].1);

@@ -18,8 +18,10 @@ pub mod special_uniques;
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
+use crate::error::Result;
 use crate::number::Crowd;
 use crate::table::Code;
+use crate::task::Task;
 
 /// How many people of the population look the same as the records of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,31 +164,41 @@ impl Contribution {
 }
 
 /// What each quasi-identifier does to the risk of being found in the table.
-pub fn contributions(counts: &GroupCounts) -> Vec<Contribution> {
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn contributions(counts: &GroupCounts, task: &Task) -> Result<Vec<Contribution>> {
     let names: Vec<&str> = counts.domains().iter().map(|domain| domain.name()).collect();
     let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), counts.size(group));
-    contributions_of(&names, &(0..counts.n_groups()).map(row).collect::<Vec<_>>())
+    contributions_of(&names, &(0..counts.n_groups()).map(row).collect::<Vec<_>>(), task)
 }
 
 /// The same of groups of any table: a number per attribute that equal cells share, and how many records.
-pub fn contributions_of(names: &[&str], groups: &[(Vec<u32>, u64)]) -> Vec<Contribution> {
-    let by = |is_meant: &dyn Fn(usize) -> bool| {
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn contributions_of(names: &[&str], groups: &[(Vec<u32>, u64)], task: &Task) -> Result<Vec<Contribution>> {
+    let by = |is_meant: &dyn Fn(usize) -> bool| -> Result<Risks> {
         let mut sizes: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
-        for (cells, size) in groups {
+        for (i, (cells, size)) in groups.iter().enumerate() {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
             let meant = cells.iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, cell)| *cell);
             *sizes.entry(meant.collect()).or_insert(0) += size;
         }
         // In one order, so that sums are the same whatever came first.
         let mut sizes: Vec<u64> = sizes.into_values().collect();
         sizes.sort_unstable();
-        risks(sizes.into_iter().map(|size| (size, Alike::Unknown)), 1.0)
+        Ok(risks(sizes.into_iter().map(|size| (size, Alike::Unknown)), 1.0))
     };
-    let contribution = |(attribute, name): (usize, &&str)| {
-        let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));
-        Contribution::new(name, &alone, &without)
+    let contribution = |(attribute, name): (usize, &&str)| -> Result<Contribution> {
+        let (alone, without) = (by(&|a| a == attribute)?, by(&|a| a != attribute)?);
+        Ok(Contribution::new(name, &alone, &without))
     };
     names.iter().enumerate().map(contribution).collect()
 }
+
+/// Groups between two questions whether the work is still wanted.
+pub(crate) const N_BETWEEN: usize = 1 << 14;
 
 /// By group of the counts, its records and the people of the population who look the same.
 pub fn crowds(counts: &GroupCounts) -> Vec<(u64, Alike)> {
@@ -233,7 +245,9 @@ mod tests {
     #[test]
     fn what_each_attribute_does_by_hand() {
         // Told apart by the first alone, all but two alike by the second.
-        let found = contributions_of(&["x", "y"], &[(vec![0, 0], 1), (vec![1, 0], 2), (vec![2, 1], 1)]);
+        let found =
+            contributions_of(&["x", "y"], &[(vec![0, 0], 1), (vec![1, 0], 2), (vec![2, 1], 1)], &Task::default());
+        let found = found.expect("nobody stops it");
         assert_eq!((found[0].n_unique_alone, found[0].n_unique_without), (2, 1));
         assert_eq!((found[1].n_unique_alone, found[1].n_unique_without), (1, 2));
         assert_eq!((found[0].average_alone, found[0].average_without), (0.75, 0.5));

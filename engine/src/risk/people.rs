@@ -8,9 +8,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
+use crate::error::Result;
 use crate::risk;
 use crate::risk::weighted::{Expected, expected};
-use crate::risk::{Alike, AttackerView, Contribution, Risks};
+use crate::risk::{Alike, AttackerView, Contribution, N_BETWEEN, Risks};
+use crate::task::Task;
 
 /// Who is in which groups, and with how many records.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,28 +154,40 @@ pub fn crowds(counts: &GroupCounts, members: &Members) -> Vec<(u64, Alike)> {
 }
 
 /// What each quasi-identifier does to the risk of being found, of people.
-pub fn contributions(counts: &GroupCounts, members: &Members) -> Vec<Contribution> {
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn contributions(counts: &GroupCounts, members: &Members, task: &Task) -> Result<Vec<Contribution>> {
     let names: Vec<&str> = counts.domains().iter().map(|domain| domain.name()).collect();
     let cells = |group: usize| counts.codes(group).iter().map(|code| code.0).collect();
-    contributions_of(members, &names, &(0..counts.n_groups()).map(cells).collect::<Vec<_>>())
+    contributions_of(members, &names, &(0..counts.n_groups()).map(cells).collect::<Vec<_>>(), task)
 }
 
 /// The same of groups of any table: `cells` are those of each, a number per attribute that equal ones share.
-pub fn contributions_of(members: &Members, names: &[&str], cells: &[Vec<u32>]) -> Vec<Contribution> {
-    let by = |is_meant: &dyn Fn(usize) -> bool| {
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn contributions_of(
+    members: &Members,
+    names: &[&str],
+    cells: &[Vec<u32>],
+    task: &Task,
+) -> Result<Vec<Contribution>> {
+    let by = |is_meant: &dyn Fn(usize) -> bool| -> Result<Risks> {
         let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-        let mut number = |cells: &Vec<u32>| {
+        let mut number = |(i, cells): (usize, &Vec<u32>)| -> Result<u32> {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
             let meant = cells.iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, cell)| *cell);
             let next = numbers.len() as u32;
-            *numbers.entry(meant.collect()).or_insert(next)
+            Ok(*numbers.entry(meant.collect()).or_insert(next))
         };
-        let united: Vec<u32> = cells.iter().map(&mut number).collect();
+        let united: Vec<u32> = cells.iter().enumerate().map(&mut number).collect::<Result<_>>()?;
         let members = members.united(&united, numbers.len());
-        risks(&members, &vec![Alike::Unknown; numbers.len()], 1.0)
+        Ok(risks(&members, &vec![Alike::Unknown; numbers.len()], 1.0))
     };
-    let contribution = |(attribute, name): (usize, &&str)| {
-        let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));
-        Contribution::new(name, &alone, &without)
+    let contribution = |(attribute, name): (usize, &&str)| -> Result<Contribution> {
+        let (alone, without) = (by(&|a| a == attribute)?, by(&|a| a != attribute)?);
+        Ok(Contribution::new(name, &alone, &without))
     };
     names.iter().enumerate().map(contribution).collect()
 }
@@ -211,7 +225,8 @@ mod tests {
     #[test]
     fn what_an_attribute_does_to_people_by_hand() {
         // By x all three groups are one; by y they are as they were.
-        let found = contributions_of(&three(), &["x", "y"], &[vec![0, 0], vec![0, 1], vec![0, 2]]);
+        let found = contributions_of(&three(), &["x", "y"], &[vec![0, 0], vec![0, 1], vec![0, 2]], &Task::default());
+        let found = found.expect("nobody stops it");
         assert_eq!((found[0].n_unique_alone, found[0].n_unique_without), (0, 1));
         assert_eq!((found[1].n_unique_alone, found[1].n_unique_without), (1, 0));
         assert_eq!((found[0].average_alone, found[0].average_without), (1.0 / 3.0, 2.0 / 3.0));

@@ -135,7 +135,12 @@ fn check_criterion(criterion: Criterion, crowd: Crowd, n_values: &[usize]) -> Re
         }
         Measure::Size if value > crowd.n() => {
             let (n, word) = (crowd.n(), crowd.word());
-            Err(wrong(format!("k = {value} is larger than the table, which has {n} {word}"))
+            let one = match crowd {
+                Crowd::Records(_) => "record",
+                Crowd::People(_) => "person",
+            };
+            let counted = if n == 1 { one } else { word };
+            Err(wrong(format!("k = {value} is larger than the table, which has {n} {counted}"))
                 .hint(format!("no group can have more {word} than there are")))
         }
         Measure::Distinct(_) if value == 0 => {

@@ -8,10 +8,10 @@ use crate::tells::{Hidden, Rows};
 /// Shuffles the values of a column within every group.
 pub struct Shuffler<'a> {
     random: Random,
-    way: Way<'a>,
+    way: Shuffled<'a>,
 }
 
-enum Way<'a> {
+enum Shuffled<'a> {
     /// Records are dealt to labels.
     Records(Box<Deal>),
     /// All records of a person are moved together.
@@ -23,9 +23,9 @@ impl<'a> Shuffler<'a> {
         let way = match hidden.people {
             Some((people, _)) => {
                 let crowds = Crowds::new(hidden.starts, people, original);
-                Way::People { hidden, original, shuffled: original.to_vec(), crowds }
+                Shuffled::People { hidden, original, shuffled: original.to_vec(), crowds }
             }
-            None => Way::Records(Box::new(Deal::new(hidden, original))),
+            None => Shuffled::Records(Box::new(Deal::new(hidden, original))),
         };
         Shuffler { random: Random::new(0), way }
     }
@@ -33,8 +33,8 @@ impl<'a> Shuffler<'a> {
     /// The records, each with the value of any of its group.
     pub fn shuffle(&mut self) -> Rows<'_> {
         match &mut self.way {
-            Way::Records(deal) => deal.shuffle(&mut self.random),
-            Way::People { hidden, original, shuffled, crowds } => {
+            Shuffled::Records(deal) => deal.shuffle(&mut self.random),
+            Shuffled::People { hidden, original, shuffled, crowds } => {
                 crowds.shuffle(original, shuffled, &mut self.random);
                 hidden.rows(shuffled)
             }

@@ -257,7 +257,7 @@ fn cells_of<'a>(batch: &'a RecordBatch, names: &[&String]) -> Result<Vec<Cells<'
     names.iter().map(cells).collect()
 }
 
-/// What a group measures, by the definitions: no shortcuts, and nothing shared with [`crate::criterion`].
+/// What a group measures, by the definitions, and with nothing that is shared with [`crate::criterion`].
 pub(super) fn measure_plainly(measure: Measure, found: &FoundGroup, known: Option<&KnownOriginal>) -> u64 {
     let n = found.size;
     let values = measure.sensitive().map(|s| &found.values[s]);

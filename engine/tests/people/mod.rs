@@ -20,7 +20,7 @@ use incrowd::recode::per_record::{Problem, Risk, Sensitivities, Utility, grouped
 use incrowd::recode::{Span, deal, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::risk::people::Members;
-use incrowd::risk::{Alike, crowds, people};
+use incrowd::risk::{Alike, Contribution, crowds, people};
 use incrowd::search::on_demand::negotiate_on_demand;
 use incrowd::search::partial::annotate_partially;
 use incrowd::task::Task;

@@ -23,6 +23,10 @@ fn mean(risks: &[f64]) -> f64 {
     risks.iter().sum::<f64>() / risks.len() as f64
 }
 
+fn contributions(counts: &GroupCounts, members: &Members) -> Vec<Contribution> {
+    people::contributions(counts, members, &Task::default()).expect("nobody stops it")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
@@ -45,7 +49,7 @@ proptest! {
         let found = people::risks(&members, &alike, 0.4);
         prop_assert!((found.journalist.average - mean(&naive) / factor as f64).abs() < 1e-12);
         prop_assert_eq!(found.n_unique_in_population, Some(if factor == 1 { found.n_unique } else { 0 }));
-        for (a, contribution) in people::contributions(&counts, &members).iter().enumerate() {
+        for (a, contribution) in contributions(&counts, &members).iter().enumerate() {
             let (alone, without) = (in_groups(&records, &[a]), in_groups(&records, &[1 - a]));
             let (alone, without) = (prosecutor_risks(&alone), prosecutor_risks(&without));
             let n_unique = |risks: &[f64]| risks.iter().filter(|risk| **risk == 1.0).count() as u64;
@@ -64,7 +68,7 @@ proptest! {
             let counts = counts(records);
             let members = Members::of_counts(&counts).expect("somebody has several records");
             let found = people::risks(&members, &vec![Alike::Unknown; counts.n_groups()], 0.2);
-            (found.prosecutor, found.n_unique, people::contributions(&counts, &members))
+            (found.prosecutor, found.n_unique, contributions(&counts, &members))
         };
         prop_assert_eq!(told(&records), told(&doubled));
     }
@@ -157,7 +161,7 @@ proptest! {
             known: &[Some(0), Some(1)],
             people: is_known.then_some(&people[..]),
         };
-        let found = attack::link_people(&[linkable], &outside, &whom, 1).remove(0);
+        let found = attack::link_people(&[linkable], &outside, &whom, 1, &Task::default()).expect("nobody stops it").remove(0);
         let mut naive = Linkage { n_one_person: is_known.then_some(0), ..Linkage::default() };
         for who in &names {
             let fits = |both: &[i64; 2]| -> Vec<usize> {

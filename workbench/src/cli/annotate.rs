@@ -15,7 +15,7 @@ use super::terminal::{Exit, Terminal, columns};
 use crate::input::count::Material;
 use crate::input::project::Project;
 use crate::orders::annotate::{
-    Annotate, Annotated, HeightSummary, Shown, TreeGroup, Update, by_height, folder_of_project,
+    Annotate, Annotated, HeightSummary, ShownLattice, TreeGroup, Update, by_height, folder_of_project,
 };
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
@@ -82,7 +82,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         return update(args, terminal);
     }
     args.extent.check(Otherwise::Partial)?;
-    let shown = Shown { per_scheme: args.per_scheme, per_group: args.per_group };
+    let shown = ShownLattice { per_scheme: args.per_scheme, per_group: args.per_group };
     shown.check(args.local)?;
     let (criteria, more_ks) = several_ks(&args.criteria)?;
     let order = Annotate {

@@ -7,7 +7,7 @@ use incrowd::wire;
 use incrowd::{Measure, Result};
 
 use super::arguments::{BesideK, ProjectArgs, parse_time};
-use super::compare_utility::{self, Columns, change, target};
+use super::compare_utility::{self, TextTable, change, target};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
@@ -540,7 +540,7 @@ impl ShownComparison<'_> {
                 compare_utility::distances(self.at(k)),
                 compare_utility::coefficients(self.at(k)),
             ];
-            tables.iter().flatten().for_each(|(header, rows): &Columns| body += &page::table(header, rows));
+            tables.iter().flatten().for_each(|(header, rows): &TextTable| body += &page::table(header, rows));
             body += "</div>\n</section>\n";
         }
         page::document("What each method makes of the table", &body)

@@ -8,7 +8,7 @@ use crate::orders::compare::Compared;
 use crate::orders::contenders::ContenderResult;
 
 /// Columns of texts with their header.
-pub type Columns = (Vec<String>, Vec<Vec<String>>);
+pub type TextTable = (Vec<String>, Vec<Vec<String>>);
 
 fn texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| word.to_string()).collect()
@@ -29,7 +29,7 @@ pub fn change(utility: &Utility) -> f64 {
 }
 
 /// A line per method; none where nothing was looked at.
-pub fn columns<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<Columns> {
+pub fn columns<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<TextTable> {
     let first = rows.clone().find_map(|row| row.utility.as_ref())?;
     let mut header = texts(&["changes of", "distributions", "associations", "most changed"]);
     if let Some(target) = &first.target {
@@ -61,7 +61,7 @@ pub fn columns<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> O
 }
 
 /// The distance of every attribute's distribution, a line per method.
-pub fn distances<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<Columns> {
+pub fn distances<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<TextTable> {
     let first = rows.clone().find_map(|row| row.utility.as_ref())?;
     let names = first.distributions.iter().map(|distribution| distribution.attribute.clone());
     let header = std::iter::once("distribution of".to_string()).chain(names).collect();
@@ -73,7 +73,7 @@ pub fn distances<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) ->
 }
 
 /// Every coefficient before and after, a line per coefficient and two columns per method.
-pub fn coefficients<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<Columns> {
+pub fn coefficients<'a>(rows: impl Iterator<Item = &'a ContenderResult> + Clone) -> Option<TextTable> {
     let first = target(rows.clone().next()?)?;
     let mut header = texts(&["coefficient", "source"]);
     header.extend(rows.clone().map(|row| row.contender.name()));

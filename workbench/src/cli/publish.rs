@@ -22,7 +22,7 @@ use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
 use crate::orders::local::{Local, LocallyMade, method_named};
 use crate::orders::negotiate_local::{CutChoice, LossLimits};
-use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, published_search};
+use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, check_one_by_one, published_search};
 use crate::orders::publish::{
     AnswerChoice, CutWish, Expansion, Files, Form, GLOBAL, NewTable, No, Ordered, Publish, PublishBy, Published,
     prepare,
@@ -247,7 +247,7 @@ fn run_into(args: &Args, project: &Project, table: &NewTable, terminal: &Termina
 pub fn order(args: &Args) -> Result<Publish> {
     let way = match args.method.as_str() {
         PER_RECORD => {
-            check_one_by_one(args)?;
+            check_one_by_one(|name| is_given(args, name))?;
             let as_published = published_search(args.as_published, args.search.as_deref())?;
             PublishBy::PerRecord(Box::new(PerRecordWish { as_published, ..args.per_record.wish()? }))
         }
@@ -300,29 +300,25 @@ fn cut(args: &Args) -> Result<Publish> {
     Ok(Publish { about, request, way, two_columns: false, target })
 }
 
-/// Refuses flags that say nothing to a method which looks at one record at a time.
-fn check_one_by_one(args: &Args) -> Result<()> {
-    let given = [
-        ("--k and other criteria", !args.request.criteria.texts().is_empty()),
-        ("--max-suppressed", args.request.max_suppressed.is_some()),
-        ("--max-level", args.request.max_level.is_some()),
-        ("--best-by", args.request.best_by.is_some()),
-        ("--offer", args.offer != OfferName::Exact),
-        ("--levels", args.levels.is_some()),
-        ("--local", args.local),
-        ("--cells", args.cells.is_some()),
-        ("--two-columns", args.two_columns),
-        ("--seed", args.seed.is_some()),
-        ("--plain", args.plain),
-        ("--exchanges", args.exchanges.is_some()),
-        ("--steps", args.steps.is_some()),
-        ("--full, --partial and --on-demand", args.extent.first_given().is_some()),
-    ];
-    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Error::new(ErrorKind::Request, format!("{flag} cannot be had with --method {PER_RECORD}"))
-            .hint("it looks at one record at a time; --also-k groups them afterwards, --weights-seed draws weights"));
+/// Whether a flag is given that says something to methods which look at groups of records.
+fn is_given(args: &Args, name: &str) -> bool {
+    match name {
+        "k" => !args.request.criteria.texts().is_empty(),
+        "max_suppressed" => args.request.max_suppressed.is_some(),
+        "max_level" => args.request.max_level.is_some(),
+        "best_by" => args.request.best_by.is_some(),
+        "offer" => args.offer != OfferName::Exact,
+        "levels" => args.levels.is_some(),
+        "local" => args.local,
+        "cells" => args.cells.is_some(),
+        "two_columns" => args.two_columns,
+        "seed" => args.seed.is_some(),
+        "plain" => args.plain,
+        "exchanges" => args.exchanges.is_some(),
+        "steps" => args.steps.is_some(),
+        "full" => args.extent.first_given().is_some(),
+        _ => false,
     }
-    Ok(())
 }
 
 /// The local method that the flags ask for, if any; flags that would do nothing are refused.

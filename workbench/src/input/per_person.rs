@@ -66,7 +66,7 @@ impl Ranking {
     }
 
     /// What is kept of those who have too many.
-    pub(super) fn finish(self) -> Kept {
+    pub(super) fn finish(self) -> KeptRecords {
         let Ranking { about, people } = self;
         let (mut limits, mut n_left_out) = (FxHashMap::default(), 0);
         for (who, ranked) in people {
@@ -77,12 +77,12 @@ impl Ranking {
                 n_left_out += n_beyond;
             }
         }
-        Kept { about, limits, n_left_out }
+        KeptRecords { about, limits, n_left_out }
     }
 }
 
 /// Which records are kept, in memory that grows with the people who have too many.
-pub(super) struct Kept {
+pub(super) struct KeptRecords {
     about: PerPerson,
     limits: FxHashMap<Who, Limit>,
     pub(super) n_left_out: u64,
@@ -96,7 +96,7 @@ struct Limit {
     place: usize,
 }
 
-impl Kept {
+impl KeptRecords {
     /// How often each person's greatest rank may still be kept, at the beginning of a reading.
     pub(super) fn left(&self) -> Vec<AtomicU64> {
         let mut left: Vec<AtomicU64> = self.limits.iter().map(|_| AtomicU64::new(0)).collect();

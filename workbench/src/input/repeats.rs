@@ -8,7 +8,7 @@ use incrowd::{Missing, Result};
 
 use super::names::person_standing;
 use super::project::SeenElsewhere;
-use super::tally::{Amount, Tally, hash_bytes};
+use super::tally::{Amount, DistinctCounter, hash_bytes};
 use crate::sentences::grouped;
 
 /// An identifier that several records have in common.
@@ -86,7 +86,7 @@ pub struct Repeats {
 struct Seen {
     name: String,
     standing: u8,
-    tally: Tally,
+    tally: DistinctCounter,
     n_records: u64,
     /// What all values are.
     kind: Option<Kind>,
@@ -97,7 +97,7 @@ impl Repeats {
     pub fn new(identifiers: &[&str]) -> Repeats {
         let seen = |name: &&str| {
             let standing = person_standing(name, true)?;
-            Some(Seen { name: name.to_string(), standing, tally: Tally::default(), n_records: 0, kind: None })
+            Some(Seen { name: name.to_string(), standing, tally: DistinctCounter::default(), n_records: 0, kind: None })
         };
         Repeats { columns: identifiers.iter().filter_map(seen).collect() }
     }

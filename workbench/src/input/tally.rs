@@ -33,7 +33,7 @@ impl fmt::Display for Amount {
 /// Beyond [`N_HASHES_MAX`] only those hashes are kept that begin with one, two, … zero bits:
 /// a fair sample of the distinct values, with exact counts (M. Wegman's adaptive sampling).
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct DistinctCounter {
     /// For each hash, how often it came.
     n_came: FxHashMap<u64, u32>,
     n_zero_bits: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Tally {
 /// What fits into a hash map of 2²⁰ places, 18 MB; an estimate from half as many is right within 0.3 %.
 pub(crate) const N_HASHES_MAX: usize = 900_000;
 
-impl Tally {
+impl DistinctCounter {
     /// Adds one value; false if it is known not to be new.
     pub(crate) fn add(&mut self, hash: u64) -> bool {
         self.add_many(hash, 1)
@@ -75,7 +75,7 @@ impl Tally {
     }
 
     /// Adds what another has counted.
-    pub(crate) fn merge(&mut self, other: Tally) {
+    pub(crate) fn merge(&mut self, other: DistinctCounter) {
         self.shrink(other.n_zero_bits);
         for (hash, n) in other.n_came {
             if hash.leading_zeros() >= self.n_zero_bits {
@@ -136,7 +136,7 @@ mod tests {
     fn beyond_what_fits_counts_become_good_estimates() {
         let n = 3 * N_HASHES_MAX as u64;
         let counted = |numbers: std::ops::Range<u64>| {
-            let mut tally = Tally::default();
+            let mut tally = DistinctCounter::default();
             for i in numbers {
                 tally.add(mixed(i));
                 if i % 4 == 0 {

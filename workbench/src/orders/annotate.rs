@@ -43,25 +43,25 @@ pub struct Annotate {
 
 /// What is shown of it beside the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownLattice {
     /// Every scheme of the lattice.
     pub per_scheme: bool,
     /// Every group of the tree.
     pub per_group: bool,
 }
 
-impl Shown {
+impl ShownLattice {
     /// Schemes are of lattices, and groups with ranges of their own are of trees.
     pub fn check(self, local: bool) -> Result<()> {
         let wrong = |name: &'static str, why: &str, hint: Wording| {
             Err(Error::new(ErrorKind::Request, Wording::text("").setting(name).and(why)).hint(hint))
         };
         match (local, self) {
-            (true, Shown { per_scheme: true, .. }) => {
+            (true, ShownLattice { per_scheme: true, .. }) => {
                 let hint = Wording::text("take ").setting("per_group").and(" instead");
                 wrong("per_scheme", " is about schemes, and a tree of groups has none", hint)
             }
-            (false, Shown { per_group: true, .. }) => {
+            (false, ShownLattice { per_group: true, .. }) => {
                 wrong("per_group", " is about the tree of groups", Wording::text("add ").setting("local"))
             }
             _ => Ok(()),

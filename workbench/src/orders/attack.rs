@@ -9,6 +9,7 @@ use incrowd::hierarchy::{ANY, KnownValues, LabelTable, OTHER, range_text};
 use incrowd::recode::partition::CellStyle;
 use incrowd::risk::people::Members;
 use incrowd::table::{Code, Kind};
+use incrowd::task::Task;
 use incrowd::verify::{PeopleVerifier, SuppressedAs, Text};
 use incrowd::wire::Certificate;
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
@@ -19,7 +20,7 @@ use crate::input::notation::{Notation, as_number};
 use crate::input::project::{Project, rule_of_text};
 use crate::input::source::{Frame, ReadOptions, Source};
 use crate::sentences::hint;
-use crate::work::Work;
+use crate::work::{Unit, Work};
 
 /// Which releases are attacked, and with what knowledge.
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ impl Attack {
             .map(|release| (0..sensitive.len()).map(|s| look(release, s, &sensitive[s], &labels)).collect())
             .collect::<Result<_>>()?;
         let linked = whom_to_look_for(self, people, project.as_ref(), &releases, &labels, work)?
-            .map(|outside| outside.link(&releases, &labels, sensitive.len()))
+            .map(|outside| outside.link(&releases, &labels, sensitive.len(), work))
             .transpose()?;
         Ok(Attacked { releases, sensitive, found, linked })
     }
@@ -515,7 +516,7 @@ fn whom_to_look_for(
 }
 
 impl Outside {
-    fn link(&self, releases: &[Release], labels: &Labels, n_sensitive: usize) -> Result<Linked> {
+    fn link(&self, releases: &[Release], labels: &Labels, n_sensitive: usize, work: &Work) -> Result<Linked> {
         let is_there = |name: &str| self.attributes.iter().any(|known| known == name);
         let mut parts: Vec<(Vec<Group>, Vec<Meaning>, Vec<Option<usize>>)> = Vec::new();
         let (mut unread, mut unknown) = (Vec::new(), Vec::new());
@@ -548,10 +549,12 @@ impl Outside {
                 people: release.people.as_deref(),
             })
             .collect();
-        let linkages = unread.is_empty().then(|| match &self.whom {
-            Some(whom) => attack::link_people(&linkables, &self.people, whom, n_sensitive),
-            None => attack::link(&linkables, &self.people, n_sensitive),
-        });
+        let n_all = self.people.iter().map(|(_, n)| n).sum();
+        let link = |task: &Task| match &self.whom {
+            Some(whom) => attack::link_people(&linkables, &self.people, whom, n_sensitive, task),
+            None => attack::link(&linkables, &self.people, n_sensitive, task),
+        };
+        let linkages = unread.is_empty().then(|| work.stage("linking", n_all, Unit::Records, link)).transpose()?;
         Ok(Linked { linkages, unread, unknown, of_people: self.whom.is_some() })
     }
 

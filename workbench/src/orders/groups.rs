@@ -114,7 +114,7 @@ impl ListGroups {
 
 /// How often the labels of an attribute occur at its level, in the table and in the release.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spread {
+pub struct LabelSpread {
     pub attribute: usize,
     /// By label, in the order of the hierarchy; a missing value has an empty one.
     pub labels: Vec<(String, u64, u64)>,
@@ -122,7 +122,7 @@ pub struct Spread {
 
 /// Before and after: every attribute, and two together.
 pub struct BeforeAfter {
-    pub spreads: Vec<Spread>,
+    pub spreads: Vec<LabelSpread>,
     /// How many records have each pair of labels, in the table and in the release: rows of the first attribute.
     pub pair: Option<Vec<Vec<(u64, u64)>>>,
     pub n_records: u64,
@@ -166,7 +166,7 @@ pub fn before_after(
             let ((before, after), label) = (n_of(base), of_base[counts.codes(base)[a].index()].index());
             (labels[label].1, labels[label].2) = (labels[label].1 + before, labels[label].2 + after);
         }
-        Spread { attribute: a, labels }
+        LabelSpread { attribute: a, labels }
     };
     let pair = pair.map(|(a, b)| {
         let mut cells = vec![vec![(0, 0); level_of(b).len()]; level_of(a).len()];

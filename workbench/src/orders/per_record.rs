@@ -57,6 +57,44 @@ pub struct PerRecordWish {
     pub as_published: Option<Strategy>,
 }
 
+/// Refuses what says nothing to a method that looks at one record at a time; `is_given` is asked by the name of a setting,
+/// and of `k` for any criterion.
+pub fn check_one_by_one(is_given: impl Fn(&str) -> bool) -> Result<()> {
+    let of_groups: [(&[&'static str], &str); 14] = [
+        (&["k"], " and other criteria"),
+        (&["max_suppressed"], ""),
+        (&["max_level"], ""),
+        (&["best_by"], ""),
+        (&["offer"], ""),
+        (&["levels"], ""),
+        (&["local"], ""),
+        (&["cells"], ""),
+        (&["two_columns"], ""),
+        (&["seed"], ""),
+        (&["plain"], ""),
+        (&["exchanges"], ""),
+        (&["steps"], ""),
+        (&["full", "partial", "on_demand"], ""),
+    ];
+    let Some((names, more)) = of_groups.into_iter().find(|(names, _)| names.iter().any(|name| is_given(name))) else {
+        return Ok(());
+    };
+    let mut said = Wording::text("");
+    for (i, name) in names.iter().enumerate() {
+        let between = if i == 0 {
+            ""
+        } else if i + 1 < names.len() {
+            ", "
+        } else {
+            " and "
+        };
+        said = said.and(between).setting(name);
+    }
+    let said = said.and(more).and(" cannot be had with ").example("method", PER_RECORD);
+    Err(Error::new(ErrorKind::Request, said)
+        .hint(hint("it looks at one record at a time; {also_k} groups them afterwards, {weights_seed} draws weights")))
+}
+
 /// Which of the paper's searches is ordered, if any: best-first where nobody says which.
 pub fn published_search(as_published: bool, search: Option<&str>) -> Result<Option<Strategy>> {
     let named = search.map(Strategy::parse_published).transpose()?;

@@ -258,8 +258,8 @@ fn disturb(
     task: &Task,
 ) -> Result<()> {
     let n_classes = (classes.len() / n_values) as u64;
-    let mut spreads: Vec<Spread> =
-        (0..n_values).map(|v| Spread::new(classes.iter().skip(v).step_by(n_values), most)).collect();
+    let mut spreads: Vec<ClassSpread> =
+        (0..n_values).map(|v| ClassSpread::new(classes.iter().skip(v).step_by(n_values), most)).collect();
     let at = |class: usize, value: usize| class * n_values + value;
     for i in 0..n_tries * N_TIMES_ON {
         if i % N_STEPS == 0 {
@@ -289,17 +289,17 @@ fn disturb(
 }
 
 /// How many classes have how many records of a value.
-struct Spread {
+struct ClassSpread {
     /// The number of records that the first entry is about.
     first: u64,
     n_classes: Vec<u64>,
 }
 
-impl Spread {
+impl ClassSpread {
     /// With room for all counts that differ by at most `most`: their mean stays what it is.
-    fn new<'a>(counts: impl Iterator<Item = &'a u64> + Clone, most: u64) -> Spread {
+    fn new<'a>(counts: impl Iterator<Item = &'a u64> + Clone, most: u64) -> ClassSpread {
         let least = counts.clone().min().copied().unwrap_or(0);
-        let mut spread = Spread { first: least.saturating_sub(most), n_classes: vec![0; 2 * most as usize + 4] };
+        let mut spread = ClassSpread { first: least.saturating_sub(most), n_classes: vec![0; 2 * most as usize + 4] };
         counts.for_each(|&n| *spread.of(n).expect("dealt counts differ by one") += 1);
         spread
     }

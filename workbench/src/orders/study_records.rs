@@ -178,17 +178,17 @@ impl StudyRecords {
         let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
         let any = self.problem(counted, Risk::Identity)?;
         let schemes = Schemes::new(hierarchies)?;
-        let tables: Vec<Table> = work.stage("schemes", schemes.len() as u64, Unit::Schemes, |task| {
+        let tables: Vec<PointTable> = work.stage("schemes", schemes.len() as u64, Unit::Schemes, |task| {
             work.on_threads(|| {
                 let table = |place: usize| {
                     task.go_on()?;
                     (task.progress)(1);
-                    Ok(Table::of(&any.points_of_scheme(counts, &schemes.scheme(place))))
+                    Ok(PointTable::of(&any.points_of_scheme(counts, &schemes.scheme(place))))
                 };
-                (0..schemes.len()).into_par_iter().map(table).collect::<Result<Vec<Table>>>()
+                (0..schemes.len()).into_par_iter().map(table).collect::<Result<Vec<PointTable>>>()
             })?
         })?;
-        let mut averages: Vec<(u64, usize, Table)> = self.ks.iter().filter_map(|&k| average(k, &tables)).collect();
+        let mut averages: Vec<(u64, usize, PointTable)> = self.ks.iter().filter_map(|&k| average(k, &tables)).collect();
         // Whoever keeps less is solved first, which tells where to begin.
         averages.sort_by(|(.., a), (.., b)| a.utility.total_cmp(&b.utility));
         let n_all = (Risk::ALL.len() * averages.len()) as u64 * counts.n_records();
@@ -201,7 +201,7 @@ impl StudyRecords {
                     solved = problem.solve_after(counts, goal, &solved, task)?;
                     let levels: Option<Vec<Vec<u8>>> = solved.iter().cloned().collect();
                     let Some(levels) = levels else { continue };
-                    let ours = Table::of(&problem.points(&recode(counts, hierarchies, &levels)));
+                    let ours = PointTable::of(&problem.points(&recode(counts, hierarchies, &levels)));
                     rows.push(BesideRow {
                         risk,
                         k: *k,
@@ -254,31 +254,31 @@ fn frontier(problem: &Problem, codes: &[Code], hierarchies: &[Hierarchy], goal: 
 }
 
 /// Of the schemes that have groups of k records ten, evenly taken, and their means.
-fn average(k: u64, tables: &[Table]) -> Option<(u64, usize, Table)> {
-    let anonymous: Vec<&Table> = tables.iter().filter(|table| table.smallest >= k).collect();
+fn average(k: u64, tables: &[PointTable]) -> Option<(u64, usize, PointTable)> {
+    let anonymous: Vec<&PointTable> = tables.iter().filter(|table| table.smallest >= k).collect();
     let step = (anonymous.len() / 10).max(1);
-    let ten: Vec<&Table> = anonymous.iter().step_by(step).take(10).copied().collect();
-    let mean = |of: &dyn Fn(&Table) -> f64| ten.iter().map(|table| of(table)).sum::<f64>() / ten.len() as f64;
+    let ten: Vec<&PointTable> = anonymous.iter().step_by(step).take(10).copied().collect();
+    let mean = |of: &dyn Fn(&PointTable) -> f64| ten.iter().map(|table| of(table)).sum::<f64>() / ten.len() as f64;
     (!ten.is_empty()).then(|| {
         let risks = [0, 1, 2].map(|r| mean(&|table| table.risks[r]));
-        (k, ten.len(), Table { smallest: k, utility: mean(&|table| table.utility), risks })
+        (k, ten.len(), PointTable { smallest: k, utility: mean(&|table| table.utility), risks })
     })
 }
 
 /// A release: its smallest group, and the mean utility (in steps) and risks of its records.
-struct Table {
+struct PointTable {
     smallest: u64,
     utility: f64,
     risks: [f64; 3],
 }
 
-impl Table {
-    fn of(points: &[Point]) -> Table {
+impl PointTable {
+    fn of(points: &[Point]) -> PointTable {
         let n_records = points.iter().map(|point| point.n_records).sum::<u64>().max(1) as f64;
         let mean = |of: &dyn Fn(&Point) -> f64| {
             points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n_records
         };
-        Table {
+        PointTable {
             smallest: points.iter().map(|point| point.n_records).min().unwrap_or(0),
             utility: mean(&|point| point.utility as f64),
             risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),

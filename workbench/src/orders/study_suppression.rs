@@ -65,21 +65,21 @@ pub struct StudiedSet {
     /// The schemes of the set among those of the lattice, by height.
     pub places: Vec<Vec<usize>>,
     /// By criterion, then by height.
-    pub suppressed: Vec<Vec<Spread>>,
+    pub suppressed: Vec<Vec<LossRange>>,
 }
 
 /// Records suppressed by the schemes of one height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
+pub struct LossRange {
     pub n_schemes: u64,
     pub least: u64,
     pub sum: u64,
     pub most: u64,
 }
 
-impl Spread {
-    fn of(values: &[u64]) -> Spread {
-        Spread {
+impl LossRange {
+    fn of(values: &[u64]) -> LossRange {
+        LossRange {
             n_schemes: values.len() as u64,
             least: values.iter().copied().min().unwrap_or(0),
             sum: values.iter().sum(),
@@ -272,7 +272,7 @@ fn studied(lattice: &Lattice, criteria: &[Criterion], n: usize, level_max: Optio
     let of = |criterion: &Criterion| {
         let criteria = Criteria::new([*criterion]);
         let lost = |place: &usize| lattice.n_suppressed(*place, &criteria);
-        let spread = |places: &Vec<usize>| Spread::of(&places.iter().map(lost).collect::<Vec<u64>>());
+        let spread = |places: &Vec<usize>| LossRange::of(&places.iter().map(lost).collect::<Vec<u64>>());
         places.iter().map(spread).collect()
     };
     let suppressed = criteria.iter().map(of).collect();

@@ -11,11 +11,11 @@ use crate::input::source::{Said, number_text};
 
 /// The rows of a release by column.
 pub struct Gathered {
-    pub columns: Vec<Column>,
+    pub columns: Vec<GatheredColumn>,
     pub n_records: usize,
 }
 
-pub struct Column {
+pub struct GatheredColumn {
     pub name: String,
     /// What the source said of the column.
     pub said: Said,
@@ -39,7 +39,7 @@ pub enum Stored {
 
 impl Gathered {
     pub fn new(columns: impl IntoIterator<Item = (String, Said)>) -> Gathered {
-        let column = |(name, said): (String, Said)| Column {
+        let column = |(name, said): (String, Said)| GatheredColumn {
             name,
             said,
             texts: Vec::new(),
@@ -57,7 +57,7 @@ impl Gathered {
     }
 }
 
-impl Column {
+impl GatheredColumn {
     fn push(&mut self, cell: Option<&str>) {
         let place = cell.map_or(0, |text| match self.places.get(text) {
             Some(place) => *place,

@@ -7,11 +7,11 @@ use std::path::Path;
 use incrowd::Result;
 use incrowd::table::days_of_date;
 
-use super::gathered::{Column, Gathered, Stored};
+use super::gathered::{Gathered, GatheredColumn, Stored};
 
 /// What is stored of a column by text, and what the file says of it.
 struct Variable<'a> {
-    column: &'a Column,
+    column: &'a GatheredColumn,
     /// 0 of a number, otherwise how many bytes the text has.
     width: usize,
     /// How it is shown: the kind of format, its width and its decimals.
@@ -48,7 +48,7 @@ pub fn write(gathered: &Gathered, file: &File, path: &Path) -> Result<()> {
     write_all(&variables, gathered.n_records, file).map_err(|error| crate::io_error(path, error))
 }
 
-fn variable<'a>(column: &'a Column, path: &Path) -> Result<Variable<'a>> {
+fn variable<'a>(column: &'a GatheredColumn, path: &Path) -> Result<Variable<'a>> {
     let of_numbers = |kind: [u8; 3], numbers: Vec<f64>, labels: Vec<(i32, String)>| Variable {
         column,
         width: 0,

@@ -7,11 +7,11 @@ use std::path::Path;
 use incrowd::Result;
 use incrowd::table::days_of_date;
 
-use super::gathered::{Column, Gathered, Stored};
+use super::gathered::{Gathered, GatheredColumn, Stored};
 
 /// What is stored of a column by text, and what the file says of it.
 struct Variable<'a> {
-    column: &'a Column,
+    column: &'a GatheredColumn,
     kind: u16,
     format: String,
     /// By text, its bytes.
@@ -37,7 +37,7 @@ pub fn write(gathered: &Gathered, file: &File, path: &Path) -> Result<()> {
     write_all(&variables, gathered.n_records, file).map_err(|error| crate::io_error(path, error))
 }
 
-fn variable<'a>(column: &'a Column, path: &Path) -> Result<Variable<'a>> {
+fn variable<'a>(column: &'a GatheredColumn, path: &Path) -> Result<Variable<'a>> {
     let whole = |numbers: &mut dyn Iterator<Item = i32>| numbers.map(|n| n.to_le_bytes().to_vec()).collect::<Vec<_>>();
     let of_long = |format: &str, values: Vec<Vec<u8>>, labels: BTreeLabels| Variable {
         column,

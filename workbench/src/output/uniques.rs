@@ -7,7 +7,7 @@ use incrowd::table::Kind;
 use incrowd::{Error, ErrorKind, Result, Role};
 
 use crate::input::project::Project;
-use crate::input::tally::{Tally, hash_bytes};
+use crate::input::tally::{DistinctCounter, hash_bytes};
 
 /// What is seen of the published records, in the columns that are published as they are.
 pub struct Uniques {
@@ -23,7 +23,7 @@ struct Watched {
     is_sensitive: bool,
     /// Whether somebody has said that it may be unique.
     may_be_unique: bool,
-    tally: Tally,
+    tally: DistinctCounter,
     /// Records that have a value.
     n_present: u64,
     n_missing: u64,
@@ -53,7 +53,7 @@ impl Uniques {
                 name: name.clone(),
                 is_sensitive,
                 may_be_unique: attribute.is_some_and(|attribute| attribute.publishes_unique),
-                tally: Tally::default(),
+                tally: DistinctCounter::default(),
                 n_present: 0,
                 n_missing: 0,
                 kind: None,

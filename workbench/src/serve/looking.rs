@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ask::{Document, Levels, Question, Readable, Wish, scheme};
 use super::server::{Answered, Shared, with_lattice};
-use crate::orders::groups::{Group, ListGroups, Listed, Spread, before_after};
+use crate::orders::groups::{Group, LabelSpread, ListGroups, Listed, before_after};
 use crate::orders::request::attribute_index;
 use crate::words::order::Reader;
 
@@ -105,7 +105,7 @@ pub(super) async fn spread(State(server): Shared, Document(asked): Document<Abou
         let index = |name: &String| attribute_index(name, hierarchies);
         let pair = pair.map(|(down, across)| Ok::<_, incrowd::Error>((index(&down)?, index(&across)?))).transpose()?;
         let seen = before_after(counted, &scheme, &asked.request.criteria, pair)?;
-        let spread = |spread: &Spread| {
+        let spread = |spread: &LabelSpread| {
             let labels: Vec<Value> = spread.labels.iter().map(|(label, n, m)| json!([label, n, m])).collect();
             json!({ "attribute": hierarchies[spread.attribute].attribute(), "labels": labels })
         };

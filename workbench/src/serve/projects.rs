@@ -18,7 +18,7 @@ use super::safety::Party;
 use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
-use super::trees::Shown;
+use super::trees::ShownLevels;
 use super::{document, trees};
 use crate::input::project::{CRITERIA, FILE_NAME};
 use crate::input::source::{ReadOptions, Source};
@@ -370,9 +370,9 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
     aside(&server, move |server| {
         let edited = asked.hierarchy.as_ref().filter(|edited| !edited.is_null());
         let shown = match server.allows_preview() {
-            false => Shown::Numbers,
-            true if asked.rows => Shown::Rows,
-            true => Shown::Tree,
+            false => ShownLevels::Numbers,
+            true if asked.rows => ShownLevels::Rows,
+            true => ShownLevels::Tree,
         };
         let tree = trees::tree(&server.tables, &opened, &asked.attribute, edited, shown);
         tree.map(|tree| json_response(StatusCode::OK, &tree)).map_err(|error| server.problem(error))

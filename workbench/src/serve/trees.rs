@@ -19,15 +19,15 @@ const N_ROWS_MAX: usize = 20_000;
 
 /// What is told of a hierarchy: numbers only, a tree and examples too, or every value with its labels besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownLevels {
     Numbers,
     Tree,
     Rows,
 }
 
 /// What a hierarchy, the project's or one that is being made, does to an attribute.
-pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>, shown: Shown) -> Result<Value> {
-    let with_values = shown != Shown::Numbers;
+pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>, shown: ShownLevels) -> Result<Value> {
+    let with_values = shown != ShownLevels::Numbers;
     let columns = opened.columns(&Work::default())?;
     let column = columns.get(name).ok_or_else(|| {
         let names: Vec<&str> = columns.all.iter().map(|column| column.name.as_str()).collect();
@@ -54,7 +54,7 @@ pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>
         let mut n_left = N_NODES_MAX;
         object.insert("tree".into(), node(&hierarchy, &numbers, hierarchy.top(), 0, &mut n_left));
         object.insert("examples".into(), examples(&hierarchy, counts));
-        if shown == Shown::Rows && domain.len() <= N_ROWS_MAX {
+        if shown == ShownLevels::Rows && domain.len() <= N_ROWS_MAX {
             object.insert("rows".into(), rows(&hierarchy, counts));
         }
         object.insert("arx".into(), if domain.len() <= 5_000 { json!(arx(&hierarchy)) } else { Value::Null });

@@ -4,7 +4,7 @@ use incrowd::{Criterion, Measure};
 use serde_json::{Value, json};
 
 use crate::orders::histogram::{Bar, Histogrammed};
-use crate::orders::study_suppression::{Spread, StudiedSet, StudiedSuppression, is_on_axis};
+use crate::orders::study_suppression::{LossRange, StudiedSet, StudiedSuppression, is_on_axis};
 use crate::output::bars::{self, Bars};
 use crate::output::chart::{self, Chart, Line, N_TICKS, Point, round_above};
 use crate::output::lattice_picture::{self, N_NODES_MAX, Node};
@@ -22,23 +22,23 @@ pub struct Figure {
 }
 
 /// Numbers as a table: what a file of it is called, its title, header and rows.
-pub struct Table {
+pub struct Sheet {
     pub name: &'static str,
     pub title: &'static str,
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub fn new(name: &'static str, title: &'static str, header: &[&str], rows: Vec<Vec<String>>) -> Table {
-        Table { name, title, header: header.iter().map(|name| name.to_string()).collect(), rows }
+impl Sheet {
+    pub fn new(name: &'static str, title: &'static str, header: &[&str], rows: Vec<Vec<String>>) -> Sheet {
+        Sheet { name, title, header: header.iter().map(|name| name.to_string()).collect(), rows }
     }
 }
 
 /// Tables as a document.
-pub fn tables(tables: &[Table]) -> Value {
+pub fn tables(tables: &[Sheet]) -> Value {
     let table =
-        |table: &Table| json!({ "name": table.name, "title": table.title, "header": table.header, "rows": table.rows });
+        |table: &Sheet| json!({ "name": table.name, "title": table.title, "header": table.header, "rows": table.rows });
     tables.iter().map(table).collect()
 }
 
@@ -199,12 +199,12 @@ fn plain(text: &str) -> String {
     text.replace(" = ", "").chars().map(kept).collect()
 }
 
-const LEAST_AND_MEAN: [(&str, &str, fn(&Spread) -> f64); 2] =
+const LEAST_AND_MEAN: [(&str, &str, fn(&LossRange) -> f64); 2] =
     [("least", "At best", |spread| spread.least as f64), ("mean", "On average", |spread| spread.mean())];
 
 /// By height, a line per value of a measure: Figures 3.8, 3.12 to 3.15 and 3.27 to 3.30.
 fn by_height(study: &StudiedSuppression, set: &StudiedSet, measure: Measure) -> Vec<Figure> {
-    let of = |(name, title, value): (&str, &str, fn(&Spread) -> f64)| {
+    let of = |(name, title, value): (&str, &str, fn(&LossRange) -> f64)| {
         let line = |criterion: usize| Line {
             name: words(study, criterion),
             points: points(&set.suppressed[criterion], value, &words(study, criterion)),
@@ -223,8 +223,8 @@ fn by_height(study: &StudiedSuppression, set: &StudiedSet, measure: Measure) -> 
     LEAST_AND_MEAN.map(of).into()
 }
 
-fn points(spreads: &[Spread], value: fn(&Spread) -> f64, what: &str) -> Vec<Point> {
-    let point = |(height, spread): (usize, &Spread)| Point {
+fn points(spreads: &[LossRange], value: fn(&LossRange) -> f64, what: &str) -> Vec<Point> {
+    let point = |(height, spread): (usize, &LossRange)| Point {
         x: height as f64,
         y: value(spread),
         title: format!("height {height}, {what}: {}", whole(value(spread))),
@@ -283,7 +283,7 @@ fn by_value(study: &StudiedSuppression, set: &StudiedSet, measure: Measure) -> O
 fn by_set(study: &StudiedSuppression, criterion: usize) -> Vec<Figure> {
     let (n_records, what) = (study.lattice.n_records() as f64, words(study, criterion));
     let x_max = study.sets.iter().map(|set| set.places.len()).max().unwrap_or(1) - 1;
-    let of = |(name, title, value): (&str, &str, fn(&Spread) -> f64)| {
+    let of = |(name, title, value): (&str, &str, fn(&LossRange) -> f64)| {
         let line = |set: &StudiedSet| {
             let points = points(&set.suppressed[criterion], value, &attributes(set));
             let points = points.into_iter().map(|point| Point { y: 100.0 * point.y / n_records.max(1.0), ..point });

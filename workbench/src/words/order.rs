@@ -11,14 +11,14 @@ use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk as RiskModel, Utility};
 use incrowd::search::partial::{Estimator, Selection};
 use incrowd::verify::SuppressedAs;
-use incrowd::{Error, ErrorKind, Method, Ranking, Result};
+use incrowd::{Error, ErrorKind, Measure, Method, Ranking, Result};
 use serde_json::{Map as Object, Value};
 
 use crate::input::database::dialect::Dialect;
 use crate::input::database::place::DatabasePlace;
 use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
 use crate::input::source::{Encoding, parse_delimiter, parse_encoding};
-use crate::orders::annotate::{Annotate, Shown, Update};
+use crate::orders::annotate::{Annotate, ShownLattice, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
 use crate::orders::contenders::{Contender, N_QUERIES};
@@ -32,7 +32,7 @@ use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
 use crate::orders::negotiate_local::{CutChoice, LossLimits, NegotiateLocal};
-use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
+use crate::orders::per_record::{PER_RECORD, PerRecordWish, check_one_by_one, published_search};
 use crate::orders::publish::{AnswerChoice, CutWish, Form, GLOBAL, Publish, PublishBy};
 use crate::orders::request::{About, GivenRequest, Suppression, fraction, share_of};
 use crate::orders::risk::{Risk, THRESHOLD, share};
@@ -381,7 +381,7 @@ impl<'a> Reader<'a> {
     }
 
     /// With whether every scheme is told, instead of a line per height.
-    pub fn annotate(&self) -> Result<(Annotate, Shown)> {
+    pub fn annotate(&self) -> Result<(Annotate, ShownLattice)> {
         // k may be a list here.
         let (mut document, mut more_ks) = (self.document.clone(), Vec::new());
         if let Some(Value::Array(_)) = self.document.get("k") {
@@ -402,7 +402,7 @@ impl<'a> Reader<'a> {
             output: self.path("output", PathUse::Write)?,
             replace: self.flag("force")?,
         };
-        let shown = Shown { per_scheme: self.flag("per_scheme")?, per_group: self.flag("per_group")? };
+        let shown = ShownLattice { per_scheme: self.flag("per_scheme")?, per_group: self.flag("per_group")? };
         shown.check(order.local)?;
         self.finish()?;
         Ok((order, shown))
@@ -504,7 +504,11 @@ impl<'a> Reader<'a> {
     }
 
     pub fn publish(&self) -> Result<Publish> {
-        let way = match self.text("method")?.unwrap_or(GLOBAL) {
+        let method = self.text("method")?.unwrap_or(GLOBAL);
+        if method == PER_RECORD {
+            check_one_by_one(|name| self.is_given(name))?;
+        }
+        let way = match method {
             method if self.is_local()? => self.cut(method)?,
             GLOBAL => match self.levels("levels")? {
                 Some(levels) => PublishBy::Levels(levels),
@@ -526,6 +530,16 @@ impl<'a> Reader<'a> {
         let two_columns = is_global && self.two_columns()?;
         let target = self.text("target")?.map(str::to_string);
         Ok(Publish { about: self.about()?, request, way, two_columns, target })
+    }
+
+    /// Whether the document has a key, or for `k` that of any criterion; one that says no to something has not.
+    fn is_given(&self, name: &str) -> bool {
+        let is_it = |key: &str| match name {
+            "k" => Measure::parse(key.rsplit(':').next().unwrap_or(key)).is_some(),
+            name => key == name,
+        };
+        let says = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+        self.document.iter().any(|(key, value)| is_it(key) && says(value))
     }
 
     /// An answer over local recoding, to be published.

@@ -9,7 +9,7 @@ use crate::orders::study_deal::{DealRow, StudiedDeal};
 use crate::orders::study_lattice::{
     Accuracy, ComparedRequest, Difference, KINDS, StudiedLattice, Summary, differences, summaries,
 };
-use crate::orders::study_suppression::{Spread, StudiedSuppression, ratio};
+use crate::orders::study_suppression::{LossRange, StudiedSuppression, ratio};
 use crate::words::figures::value_of;
 
 /// Whose values were dealt.
@@ -159,7 +159,7 @@ pub fn suppression(study: &StudiedSuppression, per_scheme: bool) -> Value {
     let n_records = study.lattice.n_records();
     let of_criterion = |s: usize, c: usize, criterion: &Criterion| {
         let set = &study.sets[s];
-        let height = |(height, spread): (usize, &Spread)| {
+        let height = |(height, spread): (usize, &LossRange)| {
             json!({
                 "height": height,
                 "n_schemes": spread.n_schemes,

@@ -6,7 +6,7 @@ use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result};
 use serde_json::{Map as Object, Value};
 
-use super::figures::{self, Figure, Table};
+use super::figures::{self, Figure, Sheet};
 use super::order::{AboutHierarchy, PathUse, Reader};
 use super::study_orders::AnyStudy;
 use super::{
@@ -155,13 +155,13 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                     with_charts(
                         study_requests::document(&study),
                         charts.then(|| {
-                            let ways = Table::new(
+                            let ways = Sheet::new(
                                 "ways",
                                 "Every way",
                                 &study_requests::SUMMARY_HEADER,
                                 study_requests::summary_rows(&study),
                             );
-                            let answers = Table::new(
+                            let answers = Sheet::new(
                                 "answers",
                                 "Every answer",
                                 &study_requests::HEADER,
@@ -177,7 +177,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                         study_local::document(&study),
                         charts.then(|| {
                             let table =
-                                Table::new("local", "All numbers", &study_local::HEADER, study_local::rows(&study));
+                                Sheet::new("local", "All numbers", &study_local::HEADER, study_local::rows(&study));
                             (study_local::figures(&study), vec![table])
                         }),
                     )
@@ -187,13 +187,13 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                     with_charts(
                         study_records::document(&study),
                         charts.then(|| {
-                            let searches = Table::new(
+                            let searches = Sheet::new(
                                 "searches",
                                 "What the searches look at",
                                 &study_records::HEADER,
                                 study_records::rows(&study),
                             );
-                            let beside = Table::new(
+                            let beside = Sheet::new(
                                 "beside",
                                 "Beside schemes",
                                 &study_records::BESIDE_HEADER,
@@ -208,7 +208,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                     with_charts(
                         studies::suppression(&study, per_scheme),
                         charts.then(|| {
-                            let table = Table::new(
+                            let table = Sheet::new(
                                 "suppression",
                                 "All numbers",
                                 &studies::SUPPRESSION_HEADER,
@@ -225,7 +225,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
 }
 
 /// A document with pictures beside its numbers, where they are wanted.
-fn with_charts(mut document: Value, drawn: Option<(Vec<Figure>, Vec<Table>)>) -> Value {
+fn with_charts(mut document: Value, drawn: Option<(Vec<Figure>, Vec<Sheet>)>) -> Value {
     if let Some((figures, tables)) = drawn {
         document["charts"] = figures::document(&figures);
         document["tables"] = figures::tables(&tables);

@@ -82,7 +82,8 @@ impl Hands {
         if first == second {
             return;
         }
-        let (ours, theirs) = (Tally::new(bounds, &self.kinds[first]), Tally::new(bounds, &self.kinds[second]));
+        let (ours, theirs) =
+            (HandValues::new(bounds, &self.kinds[first]), HandValues::new(bounds, &self.kinds[second]));
         // Kinds that both may exchange, by their values of the first two attributes.
         let pair = |kind: u32| &bounds.kinds[kind as usize][..2];
         let mut partners: FxHashMap<&[u32], Vec<(usize, u32)>> = FxHashMap::default();
@@ -162,17 +163,17 @@ impl Bounds {
 }
 
 /// How many records of each value a hand has, by sensitive attribute and rank.
-struct Tally(FxHashMap<(usize, u32), u64>);
+struct HandValues(FxHashMap<(usize, u32), u64>);
 
-impl Tally {
-    fn new(bounds: &Bounds, hand: &[u32]) -> Tally {
+impl HandValues {
+    fn new(bounds: &Bounds, hand: &[u32]) -> HandValues {
         let mut n_of_value = FxHashMap::default();
         for &kind in hand {
             for (s, &value) in bounds.kinds[kind as usize].iter().enumerate() {
                 *n_of_value.entry((s, value)).or_default() += 1;
             }
         }
-        Tally(n_of_value)
+        HandValues(n_of_value)
     }
 
     /// By how much the hand gets worse when it gives one kind away and takes another.

@@ -6,7 +6,7 @@ use crate::recode::space::{Side, Space};
 
 /// A class, and what is known of its box.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub(crate) struct Sharing {
     pub(crate) parts: Vec<Part>,
     n_records: u64,
     sides: Vec<Side>,
@@ -34,12 +34,12 @@ struct Change {
     back: Option<Part>,
 }
 
-impl Group {
-    pub(crate) fn new(space: &Space, parts: Vec<Part>) -> Group {
+impl Sharing {
+    pub(crate) fn new(space: &Space, parts: Vec<Part>) -> Sharing {
         let sides = space.around(parts.iter().map(|part| part.base));
         let ends = (0..sides.len()).map(|axis| Ends::of(space, &parts, axis, sides[axis])).collect();
         let n_records = parts.iter().map(|part| part.n_records).sum();
-        Group { cost: space.cost(&sides), parts, n_records, sides, ends }
+        Sharing { cost: space.cost(&sides), parts, n_records, sides, ends }
     }
 
     /// What its records lose together.
@@ -86,7 +86,7 @@ const N_CHANGES: usize = 256;
 const N_REFUSED: usize = 24;
 
 /// Lets records move and change places until nothing is won by it any more.
-pub(crate) fn exchange(space: &Space, rules: &dyn Rules, groups: &mut [Group]) {
+pub(crate) fn exchange(space: &Space, rules: &dyn Rules, groups: &mut [Sharing]) {
     // Pairs of which one has changed since they were looked at.
     let mut is_new = vec![true; groups.len()];
     let mut known: Vec<Change> = Vec::new();
@@ -105,14 +105,14 @@ pub(crate) fn exchange(space: &Space, rules: &dyn Rules, groups: &mut [Group]) {
             (rules.keeps(&from) && rules.keeps(&to)).then_some((change.from, from, change.to, to))
         });
         let Some((from, of_from, to, of_to)) = made else { return };
-        groups[from] = Group::new(space, of_from);
-        groups[to] = Group::new(space, of_to);
+        groups[from] = Sharing::new(space, of_from);
+        groups[to] = Sharing::new(space, of_to);
         (is_new[from], is_new[to]) = (true, true);
     }
 }
 
 /// The two classes after a change.
-fn changed(groups: &[Group], change: &Change) -> [Vec<Part>; 2] {
+fn changed(groups: &[Sharing], change: &Change) -> [Vec<Part>; 2] {
     let less = |parts: &[Part], gone: &[Part]| -> Vec<Part> {
         let left = |part: &Part| {
             let n_gone: u64 = gone
@@ -133,7 +133,7 @@ fn changed(groups: &[Group], change: &Change) -> [Vec<Part>; 2] {
 }
 
 /// Adds the moves from one class to another by which less is lost.
-fn moves(space: &Space, rules: &dyn Rules, groups: &[Group], from: usize, to: usize, found: &mut Vec<Change>) {
+fn moves(space: &Space, rules: &dyn Rules, groups: &[Sharing], from: usize, to: usize, found: &mut Vec<Change>) {
     let (ours, theirs) = (&groups[from], &groups[to]);
     let n_spare = ours.n_records.saturating_sub(rules.k());
     if n_spare == 0 {
@@ -181,7 +181,7 @@ fn moves(space: &Space, rules: &dyn Rules, groups: &[Group], from: usize, to: us
 
 /// Adds the changes of places by which less is lost and the first class becomes narrower: one of its parts, for as many
 /// records of the other class or fewer.
-fn swaps(space: &Space, rules: &dyn Rules, groups: &[Group], from: usize, to: usize, found: &mut Vec<Change>) {
+fn swaps(space: &Space, rules: &dyn Rules, groups: &[Sharing], from: usize, to: usize, found: &mut Vec<Change>) {
     let (ours, theirs) = (&groups[from], &groups[to]);
     if ours.parts.len() < 2 {
         return;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::loss::{LOSS_ONE, Steps};
 use crate::random::Random;
 use crate::recode::improve::Rules;
-use crate::recode::improve::exchange::{Group, exchange};
+use crate::recode::improve::exchange::{Sharing, exchange};
 use crate::recode::improve::starts::{dissolved, grown};
 use crate::recode::nearest::{Classes, NOTHING};
 use crate::recode::partition::{Part, put_together};
@@ -67,10 +67,10 @@ pub(crate) fn improve(
             let at_once = &at_once[..at_once.len().min((n_steps_max - n_steps) as usize)];
             classes.lay_out_loose();
             let step = |(i, &id): (usize, &u32)| step(&classes, rules, id, &mut random.part(!(n_steps + i as u64)));
-            let found: Vec<Option<Step>> = at_once.par_iter().enumerate().map(step).collect();
+            let found: Vec<Option<Improvement>> = at_once.par_iter().enumerate().map(step).collect();
             n_steps += at_once.len() as u64;
             n_futile += at_once.len() as u64;
-            for Step { ids, gain, pieces } in found.into_iter().flatten() {
+            for Improvement { ids, gain, pieces } in found.into_iter().flatten() {
                 let is_there = ids.iter().all(|&id| classes.is_there(id));
                 if is_there && lost.may_change(ids.iter().map(|&id| classes.parts(id)), &pieces) {
                     ids.iter().for_each(|&id| drop(classes.take(id)));
@@ -93,6 +93,7 @@ pub(crate) fn improve(
         }
         parts = classes.into_parts();
     }
+    task.go_on()?;
     Ok((parts, n_steps))
 }
 
@@ -151,14 +152,14 @@ pub(crate) fn lost_on_attributes(space: &Space, parts: &[Part]) -> Vec<Steps> {
 }
 
 /// What takes the place of some classes.
-struct Step {
+struct Improvement {
     ids: Vec<u32>,
     gain: u64,
     pieces: Vec<Vec<Part>>,
 }
 
 /// Tries to do better with a class and some of its nearest; none where that was in vain.
-fn step(classes: &Classes, rules: &dyn Rules, id: u32, random: &mut Random) -> Option<Step> {
+fn step(classes: &Classes, rules: &dyn Rules, id: u32, random: &mut Random) -> Option<Improvement> {
     if !classes.is_there(id) {
         return None;
     }
@@ -189,12 +190,12 @@ fn step(classes: &Classes, rules: &dyn Rules, id: u32, random: &mut Random) -> O
     if !start.iter().all(|parts| rules.keeps(parts)) {
         return None;
     }
-    let mut groups: Vec<Group> = start.into_iter().map(|parts| Group::new(space, parts)).collect();
+    let mut groups: Vec<Sharing> = start.into_iter().map(|parts| Sharing::new(space, parts)).collect();
     if !is_large(&ids) {
         exchange(space, rules, &mut groups);
     }
     let loss_before: u64 = ids.iter().map(|&id| classes.loss(id)).sum();
-    let loss: u64 = groups.iter().map(Group::loss).sum();
+    let loss: u64 = groups.iter().map(Sharing::loss).sum();
     let gain = loss_before.checked_sub(loss).filter(|gain| *gain > 0)?;
-    Some(Step { ids, gain, pieces: groups.into_iter().map(|group| group.parts).collect() })
+    Some(Improvement { ids, gain, pieces: groups.into_iter().map(|group| group.parts).collect() })
 }

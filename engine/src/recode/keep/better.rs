@@ -56,7 +56,7 @@ pub fn improved_within(
     let demand = &wanted.demand;
     let space = Space::new(counts, hierarchies, weights)?;
     let scale = Scale::new(counts, demand)?;
-    let cutter = Cutter { space: &space, scale: &scale, k: least.k };
+    let cutter = Cutter { space: &space, scale: &scale, k: least.k, task };
     let is_enough = |parts: &[Part]| is_enough(counts, demand, parts);
     let better = if is_built_in(&least, demand) && !found.is_by_cell() {
         let classes = found.classes().map(<[Part]>::to_vec).collect();
@@ -147,6 +147,7 @@ impl Rules for Cutter<'_> {
     }
 
     fn pieces(&self, parts: Vec<Part>) -> Vec<Vec<Part>> {
-        Cutter::pieces(self, parts)
+        // Where nobody wants it any more, whoever improves hears it too.
+        Cutter::pieces(self, parts.clone()).unwrap_or_else(|_| vec![parts])
     }
 }

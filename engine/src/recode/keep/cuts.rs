@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 
-use crate::recode::enough::{Scale, Tally};
+use crate::error::Result;
+use crate::recode::enough::{Scale, SlotTally};
 use crate::recode::partition::{Part, put_together};
 use crate::recode::space::{Side, Space};
+use crate::task::Task;
 
 /// What dividing needs to know.
 pub(crate) struct Cutter<'a> {
@@ -12,6 +14,7 @@ pub(crate) struct Cutter<'a> {
     pub(crate) scale: &'a Scale<'a>,
     /// Records that every class has at least.
     pub(crate) k: u64,
+    pub(crate) task: &'a Task<'a>,
 }
 
 /// A part of a class is cut into so many pieces at most, and so many places of a line are looked at.
@@ -26,27 +29,28 @@ impl Cutter<'_> {
 
     /// Divides a class again and again, as long as every piece keeps everything; it comes back whole where that cannot
     /// be, or saves nothing.
-    pub(crate) fn pieces(&self, parts: Vec<Part>) -> Vec<Vec<Part>> {
+    pub(crate) fn pieces(&self, parts: Vec<Part>) -> Result<Vec<Vec<Part>>> {
         let mut pieces = Vec::new();
         let mut whole = vec![parts];
         while let Some(parts) = whole.pop() {
-            match self.cut(&parts) {
+            match self.cut(&parts)? {
                 Some([low, high]) => whole.extend([high, low]),
                 None => pieces.push(parts),
             }
         }
-        pieces
+        Ok(pieces)
     }
 
     /// Divides a class in two that both keep everything, with the least loss along one of some lines: the one between
     /// two parts that are far apart, and every axis. Equal records may go both ways. None where that cannot be, or saves
     /// nothing.
-    pub(crate) fn cut(&self, parts: &[Part]) -> Option<[Vec<Part>; 2]> {
+    pub(crate) fn cut(&self, parts: &[Part]) -> Result<Option<[Vec<Part>; 2]>> {
+        self.task.go_on()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let sides = self.space.around(parts.iter().map(|part| part.base));
         let loss = n_records * self.space.cost(&sides);
         if n_records < 2 * self.k || loss == 0 {
-            return None;
+            return Ok(None);
         }
         let atoms = atoms(parts, n_records);
         let mut lines = vec![self.in_order(&atoms, &self.between_far(parts))];
@@ -64,7 +68,7 @@ impl Cutter<'_> {
             // Where there are many records, both sides of all places at once.
             if line.len() > N_PLACES {
                 let places: Vec<usize> = cuts[first..].iter().map(|&(_, _, at)| at).collect();
-                let mut keeps = self.keeping(line, &atoms, &places).into_iter();
+                let mut keeps = self.keeping(line, &atoms, &places)?.into_iter();
                 let mut i = 0;
                 cuts.retain(|_| {
                     i += 1;
@@ -79,29 +83,31 @@ impl Cutter<'_> {
             let (low, high) = lines[number].split_at(at);
             lines[number].len() > N_PLACES || holds(low) && holds(high)
         });
-        let (_, number, at) = cut?;
+        let Some((_, number, at)) = cut else { return Ok(None) };
         let (low, high) = lines[number].split_at(at);
-        Some([low, high].map(|line| put_together(line.iter().map(part).copied().collect())))
+        Ok(Some([low, high].map(|line| put_together(line.iter().map(part).copied().collect()))))
     }
 
     /// Whether both sides keep everything where a line is cut before each of some places, which increase.
-    pub(crate) fn keeping(&self, line: &[u32], atoms: &[(Part, u64)], places: &[usize]) -> Vec<bool> {
-        let part = |atom: u32| &atoms[atom as usize].0;
-        let (mut low, mut high) = (Tally::default(), Tally::default());
+    pub(crate) fn keeping(&self, line: &[u32], atoms: &[(Part, u64)], places: &[usize]) -> Result<Vec<bool>> {
+        let part = |atom: &u32| &atoms[*atom as usize].0;
+        let (mut low, mut high) = (SlotTally::default(), SlotTally::default());
         let mut keeps = vec![true; places.len()];
         let mut at = 0;
         for (keeps, &place) in keeps.iter_mut().zip(places) {
-            line[at..place].iter().for_each(|&atom| self.scale.add(&mut low, part(atom)));
+            self.task.go_on()?;
+            self.scale.add(&mut low, line[at..place].iter().map(part));
             at = place;
             *keeps = self.scale.holds(&low);
         }
         let mut at = line.len();
         for (keeps, &place) in keeps.iter_mut().zip(places).rev() {
-            line[place..at].iter().for_each(|&atom| self.scale.add(&mut high, part(atom)));
+            self.task.go_on()?;
+            self.scale.add(&mut high, line[place..at].iter().map(part));
             at = place;
             *keeps = *keeps && self.scale.holds(&high);
         }
-        keeps
+        Ok(keeps)
     }
 
     /// Calls `consider` with what is lost where a line is cut before a place, and with the place.

@@ -18,7 +18,7 @@ pub(crate) fn classes(cutter: &Cutter, parts: Vec<Part>, cut: Cut, task: &Task) 
     axes.sort_by_key(|&a| (std::cmp::Reverse(width(a)), a));
     for axis in axes {
         task.go_on()?;
-        let Some([first, second]) = halves(cutter, &parts, axis, cut == Cut::Relaxed) else { continue };
+        let Some([first, second]) = halves(cutter, &parts, axis, cut == Cut::Relaxed)? else { continue };
         let is_large = parts.len() >= N_PARALLEL;
         let (first, second) = match is_large {
             true => rayon::join(|| classes(cutter, first, cut, task), || classes(cutter, second, cut, task)),
@@ -33,10 +33,10 @@ pub(crate) fn classes(cutter: &Cutter, parts: Vec<Part>, cut: Cut, task: &Task) 
 
 /// Divides a class at the place of one axis that is nearest to its middle record and leaves two that keep everything, as
 /// [`crate::recode::divide::Divider::halves`] does it for k and l.
-fn halves(cutter: &Cutter, parts: &[Part], axis: usize, both_ways: bool) -> Option<[Vec<Part>; 2]> {
+fn halves(cutter: &Cutter, parts: &[Part], axis: usize, both_ways: bool) -> Result<Option<[Vec<Part>; 2]>> {
     let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
     if n_records < 2 * cutter.k {
-        return None;
+        return Ok(None);
     }
     let of_axis = &cutter.space.axes[axis];
     let atoms = atoms(parts, n_records);
@@ -62,10 +62,10 @@ fn halves(cutter: &Cutter, parts: &[Part], axis: usize, both_ways: bool) -> Opti
         is_past_middle = is_past_middle || n_below >= n_above;
     }
     let places: Vec<usize> = cuts.iter().map(|cut| cut.2).collect();
-    let keeps = cutter.keeping(&line, &atoms, &places);
+    let keeps = cutter.keeping(&line, &atoms, &places)?;
     let kept = cuts.into_iter().zip(keeps).filter(|(_, keeps)| *keeps).map(|(cut, _)| cut);
-    let (_, _, at) = kept.min()?;
+    let Some((_, _, at)) = kept.min() else { return Ok(None) };
     let (low, high) = line.split_at(at);
     let parts_of = |line: &[u32]| put_together(line.iter().map(|&atom| atoms[atom as usize].0).collect());
-    Some([parts_of(low), parts_of(high)])
+    Ok(Some([parts_of(low), parts_of(high)]))
 }

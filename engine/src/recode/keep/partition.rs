@@ -56,7 +56,7 @@ pub fn partition(method: Method, assignment: &Assignment, wanted: &Wanted, task:
     let is_enough = |parts: &[Part]| is_enough(counts, &demand, parts);
     let scale = Scale::new(counts, &demand)?;
     let space = Space::new(counts, hierarchies, weights)?;
-    let cutter = Cutter { space: &space, scale: &scale, k: least.k };
+    let cutter = Cutter { space: &space, scale: &scale, k: least.k, task };
     let parts = plain.by_cells(counts);
     let is_kept = parts.par_iter().all(|parts| is_enough(parts));
     let classes = match is_kept {
@@ -114,7 +114,7 @@ pub fn published(
         return Ok(found);
     }
     let space = Space::new(counts, hierarchies, weights)?;
-    let cutter = Cutter { space: &space, scale: &scale, k: least.k };
+    let cutter = Cutter { space: &space, scale: &scale, k: least.k, task };
     kept_as_seen(found, assignment, wanted.style, &cutter, &is_enough, task)
 }
 

@@ -1,7 +1,7 @@
 //! Classes that do not keep a criterion join near ones until all do; then neighbours share their records anew.
 
 use crate::error::Result;
-use crate::recode::enough::Tally;
+use crate::recode::enough::SlotTally;
 use crate::recode::keep::cuts::Cutter;
 use crate::recode::nearest::{Classes, NOTHING, Near, nearest_of_each};
 use crate::recode::partition::{Part, put_together};
@@ -13,7 +13,7 @@ const N_NEAR: usize = 24;
 /// Classes, and what the criteria see of each.
 pub(crate) struct Judged<'a> {
     classes: Classes<'a>,
-    tallies: Vec<Tally>,
+    tallies: Vec<SlotTally>,
     cutter: &'a Cutter<'a>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Judged<'a> {
     }
 
     fn take(&mut self, id: u32) -> Vec<Part> {
-        self.tallies[id as usize] = Tally::default();
+        self.tallies[id as usize] = SlotTally::default();
         self.classes.take(id)
     }
 
@@ -86,7 +86,7 @@ impl<'a> Judged<'a> {
                 let holds = self.cutter.scale.holds(&self.cutter.scale.tally(&parts));
                 match holds && divides {
                     true => {
-                        for piece in self.cutter.pieces(parts) {
+                        for piece in self.cutter.pieces(parts)? {
                             self.push(piece);
                         }
                     }
@@ -141,7 +141,7 @@ impl<'a> Judged<'a> {
                         continue;
                     }
                     let parts = put_together([self.classes.parts(id), self.classes.parts(other)].concat());
-                    let pieces = self.cutter.pieces(parts);
+                    let pieces = self.cutter.pieces(parts)?;
                     let loss: u64 = pieces.iter().map(|parts| self.cutter.loss(parts)).sum();
                     let is_better = loss < self.classes.loss(id) + self.classes.loss(other);
                     // Where it stays whole, it is wider than the two were.

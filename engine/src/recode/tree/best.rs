@@ -47,7 +47,7 @@ pub(crate) enum Goal {
 }
 
 /// The best cut that was found, and what none goes below.
-pub(crate) struct Found {
+pub(crate) struct BestCut {
     pub(crate) folded: Option<Folded>,
     /// In steps of loss, or in records; the greatest number where it is proved that there is no cut.
     pub(crate) at_least: u64,
@@ -82,10 +82,10 @@ struct Search<'a> {
 }
 
 /// The best cut within limits.
-pub(crate) fn best(live: &Live, limits: &Limits, goal: Goal, n_records: u64, task: &Task) -> Result<Found> {
+pub(crate) fn best(live: &Live, limits: &Limits, goal: Goal, n_records: u64, task: &Task) -> Result<BestCut> {
     let mut search = Search::new(live, limits, goal, n_records, task);
     search.run()?;
-    Ok(Found { folded: search.found, at_least: search.at_least })
+    Ok(BestCut { folded: search.found, at_least: search.at_least })
 }
 
 /// Whether there is a cut within limits, as far as one was found.

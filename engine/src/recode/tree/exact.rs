@@ -9,7 +9,7 @@ use crate::recode::tree::fold::{Choice, Live, NEVER, Prices};
 
 /// A cut of the records of a node.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct PartialSum {
     /// Of what is to be as little as can be, and of what is limited.
     goal: u64,
     used: u64,
@@ -20,7 +20,7 @@ struct Way {
 }
 
 /// Beyond every gap, with whatever else.
-const IMPOSSIBLE: Way = Way { goal: 0, used: u64::MAX / 2, extra: NEVER, how: 0 };
+const IMPOSSIBLE: PartialSum = PartialSum { goal: 0, used: u64::MAX / 2, extra: NEVER, how: 0 };
 
 #[derive(Clone, Copy, Debug)]
 enum How {
@@ -69,21 +69,23 @@ impl CutProblem<'_> {
             slack[place] = if above <= self.gap { above } else { NEVER };
         }
         let mut hows = vec![How::Nothing];
-        let empty = || vec![Way { goal: 0, used: 0, extra: 0, how: 0 }];
+        let empty = || vec![PartialSum { goal: 0, used: 0, extra: 0, how: 0 }];
         // By place that may be divided, the ways of the children that are done.
-        let mut partial: Vec<Vec<Way>> = vec![Vec::new(); live.len()];
+        let mut partial: Vec<Vec<PartialSum>> = vec![Vec::new(); live.len()];
         for place in (0..live.len()).rev().filter(|&place| slack[place] < NEVER) {
             let mut ways = Vec::new();
             let over = divided[place].saturating_sub(cheapest[place]);
             if live.is_inner(place) && divided[place] < NEVER && slack[place] + over <= self.gap {
                 let of_children = std::mem::take(&mut partial[place]);
-                ways.extend(of_children.into_iter().map(|way| Way { extra: way.extra.saturating_add(over), ..way }));
+                ways.extend(
+                    of_children.into_iter().map(|way| PartialSum { extra: way.extra.saturating_add(over), ..way }),
+                );
             }
             for choice in [Choice::Publish, Choice::Lose] {
                 let Some(price) = live.price_of_choice(place, choice, self.prices) else { continue };
                 let (goal, used) = (self.uses)(place, choice);
                 hows.push(How::Chosen(place as u32, choice));
-                ways.push(Way { goal, used, extra: price - cheapest[place], how: hows.len() as u32 - 1 });
+                ways.push(PartialSum { goal, used, extra: price - cheapest[place], how: hows.len() as u32 - 1 });
             }
             self.keep_best(&mut ways, slack[place]);
             let Some(parent) = live.parent(place) else {
@@ -101,7 +103,7 @@ impl CutProblem<'_> {
                     if slack[place].saturating_add(extra) <= self.gap && one.used + other.used <= self.used_max {
                         hows.push(How::Both(one.how, other.how));
                         let how = hows.len() as u32 - 1;
-                        both.push(Way { goal: one.goal + other.goal, used: one.used + other.used, extra, how });
+                        both.push(PartialSum { goal: one.goal + other.goal, used: one.used + other.used, extra, how });
                     }
                 }
             }
@@ -116,7 +118,7 @@ impl CutProblem<'_> {
     }
 
     /// Drops ways that are beyond the gap or the limit, or beaten by another.
-    fn keep_best(&self, ways: &mut Vec<Way>, slack: u128) {
+    fn keep_best(&self, ways: &mut Vec<PartialSum>, slack: u128) {
         ways.retain(|way| slack.saturating_add(way.extra) <= self.gap && way.used <= self.used_max);
         ways.sort_by_key(|way| (way.used, way.goal, way.how));
         let mut least = u64::MAX;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::{GroupCounts, number};
 use crate::criterion::{Measured, Yardstick};
 use crate::error::Result;
-use crate::recode::enough::{Scale, Tally};
+use crate::recode::enough::{Scale, SlotTally};
 use crate::recode::partition::Part;
 use crate::recode::tree::shape::Shape;
 use crate::table::Code;
@@ -31,7 +31,7 @@ pub(crate) fn measure(
         of_values: FxHashMap::default(),
         values: Vec::new(),
     };
-    let mut waiting: Vec<Tally> = Vec::new();
+    let mut waiting: Vec<SlotTally> = Vec::new();
     let mut signature_of = Vec::with_capacity(shape.n_nodes());
     for node in 0..shape.n_nodes() {
         task.go_on_now_and_then(node, N_BETWEEN)?;
@@ -67,7 +67,7 @@ struct Signatures<'a> {
 }
 
 impl Signatures<'_> {
-    fn of(&mut self, tally: &Tally) -> u32 {
+    fn of(&mut self, tally: &SlotTally) -> u32 {
         let slots = tally.slots.iter().flat_map(|&(slot, n)| [u64::from(slot), n]);
         let histogram: Vec<u64> = std::iter::once(tally.n_records).chain(slots).collect();
         if let Some(&known) = self.of_histogram.get(&histogram) {

@@ -27,14 +27,14 @@ pub struct Table {
     pub name: String,
     /// What stands behind FROM.
     from: String,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     /// The column that says how many records a group is; no column of the table has its name.
     pub number: String,
 }
 
 /// A column, and how it is asked for.
 #[derive(Clone)]
-struct Column {
+struct TableColumn {
     field: Field,
     /// What is selected.
     cell: String,
@@ -93,7 +93,7 @@ impl Table {
             (Dialect::Sqlite, TableOrQuery::Table(name)) => declared(&database, name)?,
             _ => Vec::new(),
         };
-        let columns: Vec<Column> = schema.fields().iter().map(|field| column(dialect, field, &declared)).collect();
+        let columns: Vec<TableColumn> = schema.fields().iter().map(|field| column(dialect, field, &declared)).collect();
         let taken = |name: &String| columns.iter().any(|column| column.field.name() == name);
         let mut number = "n".to_string();
         while taken(&number) {
@@ -137,13 +137,13 @@ impl Table {
             };
             let labels = Some(LabelJoin { name: alias, key, rows: rows.join(", ").into() });
             let field = Field::new(name, DataType::Utf8, true);
-            *column = Column { field, cell, key: None, text: None, is_marked: column.is_marked, labels };
+            *column = TableColumn { field, cell, key: None, text: None, is_marked: column.is_marked, labels };
         }
         Ok(self)
     }
 
     /// What a statement about some columns has before it, and what it reads from.
-    fn sources(&self, columns: &[&Column]) -> (String, String) {
+    fn sources(&self, columns: &[&TableColumn]) -> (String, String) {
         let joins: Vec<&LabelJoin> = columns.iter().filter_map(|column| column.labels.as_ref()).collect();
         let with = |join: &&LabelJoin| match self.database.dialect {
             Dialect::Spark => format!("{}(value, label) AS (SELECT * FROM (VALUES {}))", join.name, join.rows),
@@ -167,12 +167,12 @@ impl Table {
         self.database.dialect == Dialect::Sqlite
     }
 
-    fn chosen(&self, names: &[String]) -> Vec<&Column> {
+    fn chosen(&self, names: &[String]) -> Vec<&TableColumn> {
         self.columns.iter().filter(|column| names.contains(column.field.name())).collect()
     }
 
     /// The statement that reads some columns of every record, in whatever order they are.
-    fn rows_sql(&self, columns: &[&Column]) -> String {
+    fn rows_sql(&self, columns: &[&TableColumn]) -> String {
         let dialect = self.database.dialect;
         let cells = columns.iter().map(|column| format!("{} AS {}", column.cell, dialect.quoted(column.field.name())));
         let (before, from) = self.sources(columns);
@@ -180,7 +180,7 @@ impl Table {
     }
 
     /// The statement that counts the combinations of some columns.
-    fn groups_sql(&self, columns: &[&Column]) -> String {
+    fn groups_sql(&self, columns: &[&TableColumn]) -> String {
         let dialect = self.database.dialect;
         let cells: String = columns
             .iter()
@@ -211,9 +211,9 @@ impl Table {
         presence: Presence,
         mut visit: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let columns: Vec<Column> =
+        let columns: Vec<TableColumn> =
             self.chosen(names).into_iter().map(|column| self.only_present(column, presence)).collect();
-        let columns: Vec<&Column> = columns.iter().collect();
+        let columns: Vec<&TableColumn> = columns.iter().collect();
         self.database.query(&self.groups_sql(&columns), |_, batch| match batch {
             // What is empty may be of any type.
             Some(batch) if batch.num_rows() > 0 => visit(self.made(&batch, &columns)?),
@@ -237,7 +237,7 @@ impl Table {
     }
 
     /// The same with no more than whether there is a value, where that is all that matters and the engine can tell.
-    fn only_present(&self, column: &Column, presence: Presence) -> Column {
+    fn only_present(&self, column: &TableColumn, presence: Presence) -> TableColumn {
         let Some(text) = column.text.as_ref().filter(|_| presence.columns.contains(column.field.name())) else {
             return column.clone();
         };
@@ -247,7 +247,7 @@ impl Table {
         let there = (1..).map(|i| i.to_string()).find(is_free).expect("there are more numbers than tokens");
         let there = dialect.text(&if column.is_marked { format!("{MARK}{there}") } else { there });
         let absent = if column.is_marked { "''" } else { "NULL" };
-        Column {
+        TableColumn {
             field: Field::new(column.field.name(), DataType::Utf8, true),
             cell: format!("CASE WHEN {value} IS NOT NULL THEN {there} ELSE {absent} END"),
             key: None,
@@ -256,7 +256,7 @@ impl Table {
     }
 
     /// A batch as everybody reads it: moments by the clock of UTC, and marks taken away.
-    fn made(&self, batch: &RecordBatch, columns: &[&Column]) -> Result<RecordBatch> {
+    fn made(&self, batch: &RecordBatch, columns: &[&TableColumn]) -> Result<RecordBatch> {
         let changed = || {
             Error::new(ErrorKind::Data, "has other columns, or columns of other types, than before")
                 .at(self.name.clone())
@@ -287,7 +287,7 @@ impl Table {
 const MARK: char = '=';
 
 /// How a column is asked for, by its type.
-fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Column {
+fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> TableColumn {
     let (name, quoted) = (field.name(), format!("t.{}", dialect.column(field.name())));
     let exact = dialect.exact(&quoted);
     if dialect == Dialect::Sqlite {
@@ -298,7 +298,7 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
             true => (DataType::Float64, format!("printf('%!.17g', {quoted})")),
             false => (DataType::Utf8, exact.clone()),
         };
-        return Column {
+        return TableColumn {
             cell: format!("CASE WHEN {quoted} IS NULL THEN '' ELSE '{MARK}' || {text} END"),
             key: None,
             text: (data_type == DataType::Utf8).then_some(exact),
@@ -307,7 +307,7 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
             labels: None,
         };
     }
-    let as_it_is = |data_type: DataType| Column {
+    let as_it_is = |data_type: DataType| TableColumn {
         field: Field::new(name, data_type, true),
         cell: quoted.clone(),
         key: None,
@@ -327,14 +327,14 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
         // DuckDB does not keep -0 when it packs a table, and Sail not when it groups.
         kind @ (DataType::Float32 | DataType::Float64) if matches!(dialect, Dialect::Duckdb | Dialect::Spark) => {
             let name = if *kind == DataType::Float32 { "FLOAT" } else { "DOUBLE" };
-            Column { cell: format!("({quoted} + CAST(0 AS {name}))"), ..as_it_is(kind.clone()) }
+            TableColumn { cell: format!("({quoted} + CAST(0 AS {name}))"), ..as_it_is(kind.clone()) }
         }
         // 0 and -0 are one number to the engine, and two texts.
         kind @ (DataType::Float32 | DataType::Float64 | DataType::Float16) => {
-            Column { key: Some(exact), ..as_it_is(kind.clone()) }
+            TableColumn { key: Some(exact), ..as_it_is(kind.clone()) }
         }
         DataType::Timestamp(unit, Some(_)) => as_it_is(DataType::Timestamp(*unit, Some("UTC".into()))),
-        kind if kind.is_integer() => Column { text: Some(exact), ..as_it_is(kind.clone()) },
+        kind if kind.is_integer() => TableColumn { text: Some(exact), ..as_it_is(kind.clone()) },
         kind if Cells::new(name, &arrow_array::new_empty_array(kind)).is_ok() => as_it_is(kind.clone()),
         // Lists and bytes are left as they are, and refused by whoever reads them.
         kind @ (DataType::Binary | DataType::LargeBinary | DataType::BinaryView) => as_it_is(kind.clone()),
@@ -344,8 +344,8 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
     }
 }
 
-fn as_text(name: &str, exact: &str) -> Column {
-    Column {
+fn as_text(name: &str, exact: &str) -> TableColumn {
+    TableColumn {
         field: Field::new(name, DataType::Utf8, true),
         cell: exact.to_string(),
         key: None,

@@ -188,4 +188,4 @@ impl<'a> Cursor<'a> {
     }
 }
 
-pub(super) type Table = Result<Whole>;
+pub(super) type ReadTable = Result<Whole>;

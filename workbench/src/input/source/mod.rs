@@ -14,7 +14,7 @@ use incrowd::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use crate::input::database::Table;
-use crate::input::per_person::{Kept, PerPerson, Ranking};
+use crate::input::per_person::{KeptRecords, PerPerson, Ranking};
 use crate::note::Note;
 
 mod options;
@@ -108,12 +108,12 @@ pub struct Source {
     /// How many records of a person are read, where not all are.
     per_person: Option<PerPerson>,
     /// Which ones, once that is known.
-    kept: Mutex<Option<Arc<Kept>>>,
+    kept: Mutex<Option<Arc<KeptRecords>>>,
 }
 
 /// The records that a reading leaves in: which ones, and how many of those that say the same are still to come.
 struct Filter {
-    kept: Arc<Kept>,
+    kept: Arc<KeptRecords>,
     left: Vec<AtomicU64>,
 }
 
@@ -367,7 +367,7 @@ impl Source {
         Ok(())
     }
 
-    fn kept(&self) -> Option<Arc<Kept>> {
+    fn kept(&self) -> Option<Arc<KeptRecords>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -10,7 +10,7 @@ use super::chunks::{Chunk, Chunks};
 use super::counted::expanded;
 use super::csv::CsvFile;
 use super::records::{self, Layout};
-use super::replace::{self, Coarse, Tally};
+use super::replace::{self, Coarse, ReplacedCells};
 use super::stream::Stream;
 use super::{Filter, Part, Source, n_bytes_of, names};
 use crate::input::database::Presence;
@@ -26,7 +26,7 @@ pub(super) struct Feed<'a> {
     coarse: Arc<Vec<Option<Coarse>>>,
     /// Whether a database gives combinations with how many records each is, and of which columns values do not matter.
     grouped: Option<Presence<'a>>,
-    tally: Tally,
+    tally: ReplacedCells,
     state: Mutex<State>,
 }
 
@@ -68,7 +68,7 @@ enum What {
 impl<'a> Feed<'a> {
     /// A reading that shows what is known of columns that are published coarser: everything, once that was looked at.
     pub fn new(source: &'a Source, columns: &'a [String]) -> Feed<'a> {
-        let (coarse, tally) = (source.coarse(), Tally::new(&source.replacements));
+        let (coarse, tally) = (source.coarse(), ReplacedCells::new(&source.replacements));
         Feed { source, columns, coarse, grouped: None, tally, state: Mutex::default() }
     }
 

@@ -146,11 +146,11 @@ pub struct Replaced {
 
 /// How many cells were replaced so far in a reading, by replacement: unreadable ones, unknown ones.
 #[derive(Default)]
-pub(super) struct Tally(Vec<[AtomicU64; 2]>);
+pub(super) struct ReplacedCells(Vec<[AtomicU64; 2]>);
 
-impl Tally {
-    pub fn new(replacements: &[Replacement]) -> Tally {
-        Tally(replacements.iter().map(|_| Default::default()).collect())
+impl ReplacedCells {
+    pub fn new(replacements: &[Replacement]) -> ReplacedCells {
+        ReplacedCells(replacements.iter().map(|_| Default::default()).collect())
     }
 
     /// What a whole reading of these columns has come to.
@@ -341,7 +341,7 @@ pub(super) fn apply(
     coarse: &[Option<Coarse>],
     batch: RecordBatch,
     numbers: Option<&[u64]>,
-    tally: &Tally,
+    tally: &ReplacedCells,
 ) -> Result<RecordBatch> {
     if replacements.is_empty() {
         return Ok(batch);

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use incrowd::{Error, ErrorKind};
 
-use super::held::{Cursor, Decoder, Held, Table, damaged};
+use super::held::{Cursor, Decoder, Held, ReadTable, damaged};
 use super::options::ReadOptions;
 use super::said::Said;
 use super::sas_formats::Shown;
@@ -15,7 +15,7 @@ use super::stream::FilePlace;
 
 const SAS: &str = "a data set of SAS";
 
-pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> ReadTable {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     let refuse = |what: String, hint: &str| {

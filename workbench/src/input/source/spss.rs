@@ -7,7 +7,7 @@ use std::io::Read;
 
 use incrowd::table::{date_text, days_of_date};
 
-use super::held::{Cursor, Held, Table, damaged, moment_text, number_text, time_text};
+use super::held::{Cursor, Held, ReadTable, damaged, moment_text, number_text, time_text};
 use super::options::{Encoding, Labels, ReadOptions};
 use super::said::Said;
 use super::stream::FilePlace;
@@ -17,7 +17,7 @@ const SPSS: &str = "SPSS";
 /// The number that means "no value".
 const NOTHING: f64 = -f64::MAX;
 
-pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> ReadTable {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     let table = dictionary(&bytes).and_then(|dictionary| dictionary.table(&bytes, options));

@@ -8,14 +8,14 @@ use std::io::Read;
 use incrowd::table::{date_text, days_of_date};
 use incrowd::{Error, ErrorKind};
 
-use super::held::{Cursor, Decoder, Held, Table, damaged, moment_text, number_text, until_zero};
+use super::held::{Cursor, Decoder, Held, ReadTable, damaged, moment_text, number_text, until_zero};
 use super::options::{Labels, ReadOptions};
 use super::said::Said;
 use super::stream::FilePlace;
 
 const STATA: &str = "Stata";
 
-pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> ReadTable {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     let is_tagged = bytes.starts_with(b"<");

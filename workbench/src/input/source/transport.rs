@@ -7,7 +7,7 @@ use std::path::Path;
 
 use incrowd::{Error, ErrorKind};
 
-use super::held::{Cursor, Decoder, Held, Table, damaged};
+use super::held::{Cursor, Decoder, Held, ReadTable, damaged};
 use super::options::ReadOptions;
 use super::said::Said;
 use super::sas::trimmed;
@@ -17,7 +17,7 @@ use super::stream::FilePlace;
 const TRANSPORT: &str = "a transport file of SAS";
 const N_LINE: usize = 80;
 
-pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> ReadTable {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     check_single(&bytes, &place.path)?;

@@ -5,7 +5,7 @@ use incrowd::error::unknown;
 use incrowd::table::date_text;
 use incrowd::{Error, ErrorKind};
 
-use super::held::{Held, Table, damaged, moment_text, number_text, time_text};
+use super::held::{Held, ReadTable, damaged, moment_text, number_text, time_text};
 use super::options::ReadOptions;
 use super::parquet::guarded_as;
 use super::said::Said;
@@ -15,7 +15,7 @@ use crate::sentences::hint;
 
 const WORKBOOK: &str = "a workbook";
 
-pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> ReadTable {
     let path = &place.path;
     let bytes = place.bytes()?;
     guarded_as(WORKBOOK, path, || {
@@ -54,7 +54,7 @@ pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
     })
 }
 
-fn table(range: &Range<Data>, position: &str) -> Table {
+fn table(range: &Range<Data>, position: &str) -> ReadTable {
     let mut rows = range.rows().enumerate().skip_while(|(_, row)| row.iter().all(is_blank));
     let Some((first, header)) = rows.next() else {
         return Err(Error::new(ErrorKind::Data, "is empty")

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::look::column;
 use crate::input::count::needed_columns;
 use crate::input::source::Source;
-use crate::input::tally::{Amount, N_HASHES_MAX, Tally, hash_text, mixed};
+use crate::input::tally::{Amount, DistinctCounter, N_HASHES_MAX, hash_text, mixed};
 use crate::work::{Unit, Work};
 
 /// How many records stand alone on a set of quasi-identifiers; or how many people, where somebody has several records.
@@ -50,7 +50,7 @@ pub fn uniqueness(
     let (n_records, n_people, n_groups, mut n_unique): (u64, Option<Amount>, Amount, Vec<Amount>) = match person {
         [] => {
             let (n_records, tallies) = tally_sets(source, missing, quasi_identifiers, &sets, work)?;
-            (n_records, None, tallies[n].n_distinct(), tallies.iter().map(Tally::n_unique).collect())
+            (n_records, None, tallies[n].n_distinct(), tallies.iter().map(DistinctCounter::n_unique).collect())
         }
         _ => {
             let (n_records, n_people, alone) = tally_people(source, missing, quasi_identifiers, person, &sets, work)?;
@@ -69,8 +69,8 @@ pub(super) fn tally_sets(
     names: &[&str],
     sets: &[Vec<usize>],
     work: &Work,
-) -> Result<(u64, Vec<Tally>)> {
-    let mut tallies: Vec<Tally> = sets.iter().map(|_| Tally::default()).collect();
+) -> Result<(u64, Vec<DistinctCounter>)> {
+    let mut tallies: Vec<DistinctCounter> = sets.iter().map(|_| DistinctCounter::default()).collect();
     let mut n_records = 0;
     read_hashes(source, missing, names, work, |keep, hashes| {
         n_records += keep.iter().filter(|keep| **keep).count() as u64;
@@ -96,7 +96,7 @@ fn tally_people(
     let all: Vec<&str> = names.iter().chain(person).copied().collect();
     let whose: Vec<usize> = (names.len()..all.len()).collect();
     let mut alone: Vec<Alone> = sets.iter().map(|_| Alone::default()).collect();
-    let (mut n_records, mut people) = (0, Tally::default());
+    let (mut n_records, mut people) = (0, DistinctCounter::default());
     read_hashes(source, missing, &all, work, |keep, hashes| {
         let kept: Vec<(usize, u64)> = (0..keep.len())
             .filter(|record| keep[*record])
@@ -114,7 +114,7 @@ fn tally_people(
 }
 
 /// Which people are alone with a combination of values, by their hashes. Beyond [`N_HASHES_MAX`] combinations a fair
-/// sample of them is kept, as a [`Tally`] does; what is estimated from it is rather too much, where people are alone with
+/// sample of them is kept, as a [`DistinctCounter`] does; what is estimated from it is rather too much, where people are alone with
 /// several.
 #[derive(Default)]
 struct Alone {

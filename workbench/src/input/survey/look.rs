@@ -9,7 +9,7 @@ use super::shapes::{Shape, Shapes};
 use super::world::continent_of_code;
 use crate::input::names::{Named, has_concept, role_by_name_or_label};
 use crate::input::source::{Said, Source};
-use crate::input::tally::{Amount, Tally, hash_text};
+use crate::input::tally::{Amount, DistinctCounter, hash_text};
 use crate::work::{Unit, Work};
 
 /// A table, seen column by column.
@@ -250,7 +250,7 @@ struct SeenColumn {
     kind: Option<Kind>,
     n_null: u64,
     n_by_token: Vec<u64>,
-    tally: Tally,
+    tally: DistinctCounter,
     range: Option<(f64, f64)>,
     n_characters: Option<(usize, usize)>,
     is_digits: bool,
@@ -300,7 +300,7 @@ impl SeenColumn {
             kind: None,
             n_null: 0,
             n_by_token: vec![0; tokens.texts.len()],
-            tally: Tally::default(),
+            tally: DistinctCounter::default(),
             range: None,
             n_characters: None,
             is_digits: true,

@@ -10,7 +10,7 @@ use super::rules::{N_FEW, suggest_rule};
 use crate::input::names::person_standing;
 use crate::input::repeats::Repeating;
 use crate::input::source::Source;
-use crate::input::tally::{Amount, Tally};
+use crate::input::tally::{Amount, DistinctCounter};
 use crate::work::Work;
 
 /// What a column seems to be, and why.
@@ -162,7 +162,7 @@ pub fn take_back_twins(source: &Source, survey: &Survey, suggestions: &mut [Sugg
     let sets: Vec<Vec<usize>> = pairs.iter().flat_map(of_pair).collect();
     let (_, tallies) = tally_sets(source, &survey.missing, &names, &sets, work)?;
     for (&(a, b), tallies) in pairs.iter().zip(tallies.chunks(3)) {
-        let n_distinct: Vec<Amount> = tallies.iter().map(Tally::n_distinct).collect();
+        let n_distinct: Vec<Amount> = tallies.iter().map(DistinctCounter::n_distinct).collect();
         if n_distinct[0] == n_distinct[2] && n_distinct[1] == n_distinct[2] {
             let first = suggestions[a].role;
             let twin = &mut suggestions[b];

@@ -53,7 +53,7 @@ pub struct Ground<'a> {
 }
 
 /// What is to be published of a tree, or why nothing is.
-enum Found {
+enum FoundCut {
     Offer { tree: Arc<Tree>, asked: Request, offer: Box<Offer>, choice: CutChoice },
     No(No),
 }
@@ -61,16 +61,16 @@ enum Found {
 /// The offer that would be published, before its groups are made; none where there is no such answer.
 pub fn offer(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Option<(Offer, CutChoice)>> {
     Ok(match find(wish, ground, work)? {
-        Found::Offer { offer, choice, .. } => Some((*offer, choice)),
-        Found::No(_) => None,
+        FoundCut::Offer { offer, choice, .. } => Some((*offer, choice)),
+        FoundCut::No(_) => None,
     })
 }
 
 /// Finds the answer to a request or the offer that is chosen, and makes its groups.
 pub fn agree(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Decided> {
     let (tree, asked, offer, choice) = match find(wish, ground, work)? {
-        Found::Offer { tree, asked, offer, choice } => (tree, asked, offer, choice),
-        Found::No(no) => return Ok(Decided::No(no)),
+        FoundCut::Offer { tree, asked, offer, choice } => (tree, asked, offer, choice),
+        FoundCut::No(no) => return Ok(Decided::No(no)),
     };
     let agreed = choice.agreed(&asked, &offer.criteria, offer.cut.n_suppressed);
     let n_steps = match wish.local.n_steps {
@@ -86,7 +86,7 @@ pub fn agree(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Decided> {
     })
 }
 
-fn find(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Found> {
+fn find(wish: &CutWish, ground: &Ground, work: &Work) -> Result<FoundCut> {
     let Ground { about, given, project, privacy, counted, known, rules } = *ground;
     wish.max_loss.check(rules)?;
     let tree = match wish.local.style {
@@ -97,11 +97,11 @@ fn find(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Found> {
     let answer = answer(&tree, &asked, &privacy.sensitive, rules, work)?;
     let Some((offer, choice)) = wish.choice.of(&answer) else {
         let negotiated = LocallyNegotiated { counted: Tables::Counted(counted.clone()), tree, request: asked, answer };
-        return Ok(Found::No(No::NoSuchCut(Box::new((negotiated, wish.choice)))));
+        return Ok(FoundCut::No(No::NoSuchCut(Box::new((negotiated, wish.choice)))));
     };
     if offer.cut.published.is_empty() {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy"));
     }
-    Ok(Found::Offer { tree, asked, offer: Box::new(offer), choice })
+    Ok(FoundCut::Offer { tree, asked, offer: Box::new(offer), choice })
 }

@@ -130,7 +130,7 @@ pub fn risk_facts(counted: &Counted, recoding: &Recoding, written: &Written, wor
         threshold: RISK_THRESHOLD,
         unique_in_population: estimates(&sizes, found.n_unique),
         found,
-        contributions: contributions_of(&names, &rows),
+        contributions: work.quietly(|task| contributions_of(&names, &rows, task))?,
         special_uniques,
     };
     let Some(watched) = watched else { return Ok(Some(facts)) };
@@ -147,7 +147,7 @@ pub fn risk_facts(counted: &Counted, recoding: &Recoding, written: &Written, wor
     Ok(Some(RiskFacts {
         unique_in_population: estimates(&seen.members.sizes(), found.n_unique),
         found,
-        contributions: people::contributions_of(&seen.members, &names, &seen.cells),
+        contributions: work.quietly(|task| people::contributions_of(&seen.members, &names, &seen.cells, task))?,
         ..facts
     }))
 }

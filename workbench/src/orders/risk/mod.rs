@@ -257,10 +257,10 @@ impl Risk {
                 .map(|sampled| estimated_unique_in_population(&sizes, sampled).min(found.n_unique as f64)),
             found,
             n_alone_by_all_records: members.as_ref().map(Members::n_alone_by_all_records),
-            contributions: match &members {
-                Some(members) => people::contributions(counts, members),
-                None => contributions(counts),
-            },
+            contributions: work.quietly(|task| match &members {
+                Some(members) => people::contributions(counts, members, task),
+                None => contributions(counts, task),
+            })?,
             threshold: self.threshold,
             n_dropped: counts.n_dropped(),
             population,
