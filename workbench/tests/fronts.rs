@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::CommandFactory;
+use incrowd::{Measure, Method};
 use incrowd_workbench::cli::Cli;
 use incrowd_workbench::words::verbs::VERBS;
 
@@ -59,4 +60,38 @@ fn http_has_what_the_table_says() {
     assert_eq!(named, VERBS.into_iter().map(String::from).collect(), "every verb is in the table");
     let described = &document["paths"]["/api/v1/orders/{verb}"]["post"]["parameters"][0]["schema"]["enum"];
     assert_eq!(described, &serde_json::json!(VERBS));
+}
+
+/// The orders that all fronts are held to meet everything that there is: every verb and every method on every table, and every
+/// method with every criterion.
+#[test]
+fn the_shared_orders_leave_nothing_out() {
+    let read = |name: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(format!("tests/{name}")).expect("a table of orders");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let (orders, odd) = (read("orders.json"), read("odd_tables.json"));
+    let mut met = BTreeSet::new();
+    for order in orders.as_array().expect("a list") {
+        let table = order["table"].as_str().unwrap_or("people");
+        met.insert(format!("{} on {table}", order["verb"].as_str().expect("a verb")));
+        if order["verb"] == "publish" {
+            let method = order["order"]["method"].as_str().unwrap_or("global");
+            met.insert(format!("{method} on {table}"));
+            // Of these two nothing is made for k = 3, so that nothing else is looked at.
+            let keys = order["order"].as_object().expect("an order").keys().filter(|_| !table.ends_with(" record"));
+            met.extend(keys.map(|key| format!("{method} with {}", key.rsplit(':').next().unwrap_or(key))));
+        }
+    }
+    let tables: Vec<&str> = odd.as_object().expect("tables by name").keys().map(String::as_str).collect();
+    let methods: Vec<&str> = Method::ALL.map(Method::name).into_iter().chain(["global", "per-record"]).collect();
+    let mut missing = Vec::new();
+    for table in tables.into_iter().chain(["people", "patients", "delivery"]) {
+        missing.extend(VERBS.iter().chain(&methods).map(|what| format!("{what} on {table}")));
+    }
+    for method in methods {
+        missing.extend(Measure::ALL.map(|measure| format!("{method} with {}", measure.name())));
+    }
+    missing.retain(|what| !met.contains(what));
+    assert!(missing.is_empty(), "no shared order has {missing:?}");
 }

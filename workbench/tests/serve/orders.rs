@@ -257,19 +257,28 @@ fn levels_that_lose_more_than_may_be_lost_are_not_published() {
     assert!(!folder.has("release.csv"));
 }
 
-/// Every order of the table that all fronts share (`tests/orders.json`) about some data: flags, and the same as JSON.
-fn shared_orders(table: &str) -> Vec<(String, Vec<String>, Value)> {
+/// An order of the table that all fronts share (`tests/orders.json`).
+struct SharedOrder {
+    verb: String,
+    /// What the command line calls the verb, and its flags.
+    typed: Vec<String>,
+    /// The same as JSON.
+    sent: Value,
+}
+
+/// All of them about some data.
+fn shared_orders(table: &str) -> Vec<SharedOrder> {
     let text = std::fs::read_to_string("tests/orders.json").expect("the table of orders");
     let orders: Vec<Value> = serde_json::from_str(&text).expect("a list");
-    let flags = |order: &Value| {
-        let flags = order["flags"].as_array().expect("flags").iter();
-        flags.map(|flag| flag.as_str().expect("a text").to_string()).collect()
+    let text = |value: &Value| value.as_str().expect("a text").to_string();
+    let shared = |order: &Value| {
+        let verb = text(&order["verb"]);
+        let command = order["command"].as_str().unwrap_or(&verb).to_string();
+        let flags = order["flags"].as_array().expect("flags").iter().map(text);
+        SharedOrder { typed: std::iter::once(command).chain(flags).collect(), verb, sent: order["order"].clone() }
     };
-    orders
-        .iter()
-        .filter(|order| order["table"].as_str().unwrap_or("people") == table)
-        .map(|order| (order["verb"].as_str().expect("a verb").to_string(), flags(order), order["order"].clone()))
-        .collect()
+    let about = |order: &&Value| order["table"].as_str().unwrap_or("people") == table;
+    orders.iter().filter(about).map(shared).collect()
 }
 
 /// What differs from run to run, or from process to process.
@@ -350,24 +359,33 @@ fn orders_about_a_delivery_are_answered_as_by_the_command_line() {
     folder.run(&["verify", "given.csv", "--project", "."]).ends(0);
 }
 
+/// The files that orders write, by name, which are gone afterwards.
+fn take_files(folder: &Folder) -> Vec<(&'static str, Vec<u8>)> {
+    let names = ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json"];
+    let written = names.into_iter().chain(["risks.csv", "next.crowd", "new.toml"]).filter(|name| folder.has(name));
+    let taken = written.map(|name| {
+        let bytes = folder.bytes(name);
+        std::fs::remove_file(folder.path().join(name)).expect("it is there");
+        (name, bytes)
+    });
+    taken.collect()
+}
+
 /// How many of the orders are answered, and how many refused: by both fronts, and in the same words.
-fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (usize, usize) {
+fn check_orders(folder: &Folder, orders: &[SharedOrder]) -> (usize, usize) {
     folder.write("questions.txt", "age in 30..39 and city = Oslo\njob = cook\n");
     // Of some tables nothing can be made.
     folder.run(&["annotate", "--k", "2", "-o", "kept.crowd", "--quiet"]);
     folder.run(&["publish", "--k", "3", "--max-suppressed", "20%", "-o", "given.csv", "--quiet"]);
     let server = Server::start(folder, &["."]);
     let (mut n_answered, mut n_refused) = (0, 0);
-    for (verb, flags, order) in orders {
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
+    for SharedOrder { verb, typed, sent } in orders {
+        let flags: Vec<&str> = typed.iter().map(String::as_str).collect();
+        let told = folder.run(&[&flags[..1], &["--json"], &flags[1..]].concat());
         let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
-        let files = || {
-            ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
-                .map(|name| folder.has(name).then(|| folder.bytes(name)))
-        };
-        let made = (verb == "publish" || verb == "risk").then(files);
-        let body = json!({ "project": server.project(), "order": order });
+        // What one front wrote is away before the other writes it.
+        let made = take_files(folder);
+        let body = json!({ "project": server.project(), "order": sent });
         let answer = server.post(&format!("/orders/{verb}"), &body).is(202);
         let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
         match expected.get("error") {
@@ -375,7 +393,7 @@ fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (us
                 let (mut expected, mut given) = (expected, job["result"]["result"].clone());
                 [&mut expected, &mut given].into_iter().for_each(without_measurements);
                 assert_eq!(given, expected, "{verb} {flags:?}\n{}", job["problem"]);
-                assert!(made.is_none_or(|made| made == files()), "{verb} {flags:?}: other bytes");
+                assert!(take_files(folder) == made, "{verb} {flags:?}: other files, or other bytes");
                 n_answered += 1;
             }
             Some(error) => {
@@ -387,6 +405,7 @@ fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (us
                     assert_eq!(sent, typed, "{verb} {flags:?}");
                 }
                 check_words(&job["problem"]);
+                assert!(take_files(folder) == made, "{verb} {flags:?} is refused, and leaves files");
                 n_refused += 1;
             }
         }
