@@ -2,8 +2,9 @@
 //!
 //! Without limits the fold is exact. With one, such as on the records that may be lost, whatever is limited gets a price,
 //! and the cheapest cut for that price is the best of all cuts that use no more of it (Everett 1963). The price is where a
-//! cut that keeps the limit and one that does not are equally cheap. What no price reaches is then looked at place by place,
-//! and where there is one limit, all that is left (`exact`). Whatever the price, the cost of its cheapest cut less what the limit itself costs is no more than any cut
+//! cut that keeps the limit and one that does not are equally cheap. Where there are several limits, their prices are found in
+//! turn. What no price reaches is then looked at place by place, and then all cuts that could still be better (`exact`).
+//! Whatever the prices, the cost of their cheapest cut less what the limits themselves cost is no more than any cut
 //! within the limit has: so it is known how far from the best the answer can be.
 
 use crate::criterion::{Criteria, Measure};
@@ -76,6 +77,8 @@ struct Search<'a> {
     loss_max: Option<Steps>,
     found: Option<Folded>,
     at_least: u64,
+    /// The prices that say so.
+    tightest: Option<Prices>,
     /// Whether any cut within the limits will do.
     any_will_do: bool,
     task: &'a Task<'a>,
@@ -107,7 +110,7 @@ impl<'a> Search<'a> {
         }
         all.extend(limits.of_attributes.iter().enumerate().map(|(i, &(_, steps))| (Limited::Attribute(i), steps)));
         let loss_max = limits.loss.filter(|_| goal == Goal::Loss);
-        Search { live, limits: all, goal, loss_max, found: None, at_least: 0, any_will_do: false, task }
+        Search { live, limits: all, goal, loss_max, found: None, at_least: 0, tightest: None, any_will_do: false, task }
     }
 }
 
@@ -169,39 +172,54 @@ impl Search<'_> {
         is_too_much || (self.any_will_do && self.found.is_some())
     }
 
-    /// Where there is one limit, looks at all that could still be better than what was found.
+    /// Looks at all that could still be better than what was found.
     fn decide(&mut self, prices: &Prices) -> Result<()> {
-        let [(limited, most)] = self.limits[..] else { return Ok(()) };
+        let prices = self.tightest.take().unwrap_or_else(|| prices.clone());
+        match self.limits.len() {
+            1 => self.decide_within::<1>(&prices),
+            2 => self.decide_within::<2>(&prices),
+            3 => self.decide_within::<3>(&prices),
+            4 => self.decide_within::<4>(&prices),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for so many limits.
+    fn decide_within<const N: usize>(&mut self, prices: &Prices) -> Result<()> {
+        let limits: [(Limited, u64); N] = self.limits[..].try_into().expect("there are as many");
         let (live, goal) = (self.live, self.goal);
         let goal_of = |totals: &Totals| if goal == Goal::Loss { totals.loss } else { totals.n_lost * LOSS_ONE };
         let found = self.found.as_ref().map(|found| goal_of(&found.totals));
         // Where nothing was found yet, whatever is within the limits will do.
-        let known = found.or(self.loss_max.map(|most| most + 1)).unwrap_or(u64::MAX);
+        let known = found.or(self.loss_max.map(|most| most + 1)).unwrap_or(live.n_records(0) * LOSS_ONE + 1);
         let least = if goal == Goal::Loss { self.at_least } else { self.at_least.saturating_mul(LOSS_ONE) };
-        if self.is_over() || known <= least || known == u64::MAX {
+        if self.is_over() || known <= least {
             return Ok(());
         }
         self.task.go_on()?;
         let Some(cheapest) = live.fold(prices) else { return Ok(()) };
         let cost = live.price_of(&cheapest.totals, prices);
-        let at_most = u128::from(known - 1) * ONE + self.price(prices, limited) * u128::from(most);
+        let of_limits: u128 =
+            limits.iter().map(|&(limited, most)| self.price(prices, limited) * u128::from(most)).sum();
+        let at_most = u128::from(known - 1) * ONE + of_limits;
         let uses = |place: usize, choice: Choice| {
             let n_lost = if choice == Choice::Lose { live.n_records(place) * LOSS_ONE } else { 0 };
             let loss = if choice == Choice::Publish { live.loss(place) } else { n_lost };
-            let used = match limited {
+            let used = limits.map(|(limited, _)| match limited {
                 Limited::Loss => loss,
                 Limited::Lost => n_lost,
                 Limited::Attribute(i) => live.loss_of(place, i, choice),
-            };
+            });
             (if goal == Goal::Loss { loss } else { n_lost }, used)
         };
         let Some(gap) = at_most.checked_sub(cost) else { return Ok(()) };
-        match (CutProblem { live, prices, uses: &uses, used_max: most, gap }).decide() {
+        let used_max = limits.map(|(_, most)| most);
+        match (CutProblem { live, prices, uses: &uses, used_max, gap }).decide() {
             Decided::Open => return Ok(()),
             Decided::Best(Some(choices)) => self.consider(&Folded { totals: live.totals(&choices), choices }),
             Decided::Best(None) => {}
         }
-        // Whatever was found is now known to be the best within the limit.
+        // Whatever was found is now known to be the best within the limits.
         let known = self.found.as_ref().map(|found| self.worth(&found.totals).0);
         self.at_least = known.map_or(u64::MAX, |known| self.at_least.max(known));
         Ok(())
@@ -253,7 +271,11 @@ impl Search<'_> {
             self.limits.iter().map(|&(limited, most)| self.price(prices, limited) * u128::from(most)).sum();
         let unit = if self.goal == Goal::Loss { ONE } else { ONE * u128::from(LOSS_ONE) };
         let at_least = cost.saturating_sub(of_limits).div_ceil(unit);
-        self.at_least = self.at_least.max(at_least.min(u128::from(u64::MAX - 1)) as u64);
+        let at_least = at_least.min(u128::from(u64::MAX - 1)) as u64;
+        if at_least > self.at_least || self.tightest.is_none() {
+            self.at_least = self.at_least.max(at_least);
+            self.tightest = Some(prices.clone());
+        }
         self.consider(&folded);
         Ok(Some(folded))
     }

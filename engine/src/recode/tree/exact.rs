@@ -1,26 +1,39 @@
-//! What prices leave open with one limit, decided: all cuts that could still be better are looked at.
+//! What prices leave open, decided: all cuts that could still be better are looked at.
 //!
-//! For the price that was found, every node has a cheapest cut. A better cut within the limit can cost more than that by no
-//! more than the gap between what was found and what the price proves. So of every node only those cuts are kept whose
-//! extra cost is within the gap, that use no more than the limit, and that no other of the same node beats in both. The gap
-//! is small beside the tree, so that these are few.
+//! For the prices that were found, every node has a cheapest cut. A better cut within the limits can cost more than that by no
+//! more than the gap between what was found and what the prices prove. So of every node only those cuts are kept whose
+//! extra cost is within the gap, that use no more than the limits, and that no other of the same node beats in everything.
+//! With one limit the gap is small beside the tree, so that these are few; with several there may be too many.
 
 use crate::recode::tree::fold::{Choice, Live, NEVER, Prices};
 
 /// A cut of the records of a node.
 #[derive(Clone, Copy, Debug)]
-struct PartialSum {
-    /// Of what is to be as little as can be, and of what is limited.
+struct PartialSum<const N: usize> {
+    /// Of what is to be as little as can be, and of everything that is limited.
     goal: u64,
-    used: u64,
+    used: [u64; N],
     /// How much more it costs than the cheapest cut.
     extra: u128,
     /// Its place in the list of how ways came about.
     how: u32,
 }
 
-/// Beyond every gap, with whatever else.
-const IMPOSSIBLE: PartialSum = PartialSum { goal: 0, used: u64::MAX / 2, extra: NEVER, how: 0 };
+impl<const N: usize> PartialSum<N> {
+    const NOTHING: PartialSum<N> = PartialSum { goal: 0, used: [0; N], extra: 0, how: 0 };
+
+    /// Beyond every gap, with whatever else.
+    const IMPOSSIBLE: PartialSum<N> = PartialSum { goal: 0, used: [u64::MAX / 2; N], extra: NEVER, how: 0 };
+
+    /// Whether another is better in nothing.
+    fn beats(&self, other: &PartialSum<N>) -> bool {
+        self.goal <= other.goal && is_within(&self.used, &other.used)
+    }
+}
+
+fn is_within<const N: usize>(used: &[u64; N], most: &[u64; N]) -> bool {
+    used.iter().zip(most).all(|(used, most)| used <= most)
+}
 
 #[derive(Clone, Copy, Debug)]
 enum How {
@@ -29,30 +42,36 @@ enum How {
     Both(u32, u32),
 }
 
-/// Where a node has more cuts than this within the gap, it stays open.
-const N_WAYS_MAX: usize = 2_000;
-const N_HOW_MAX: usize = 2_000_000;
+/// Where a node has more cuts than this within the gap, or all nodes together than that, it stays open. With several limits
+/// each is compared with all others, so that there are fewer.
+const fn n_ways_max(n_limits: usize) -> usize {
+    if n_limits == 1 { 2_000 } else { 256 }
+}
 
-/// What is asked: less of the goal than `goal_below`, using at most `used_max`.
-pub(crate) struct CutProblem<'a> {
+const fn n_how_max(n_limits: usize) -> usize {
+    if n_limits == 1 { 2_000_000 } else { 100_000 }
+}
+
+/// What is asked: less of the goal than is known, using at most `used_max` of everything that is limited.
+pub(crate) struct CutProblem<'a, const N: usize> {
     pub(crate) live: &'a Live<'a>,
     pub(crate) prices: &'a Prices,
-    /// By place and choice, how much of the goal and of what is limited it uses.
-    pub(crate) uses: &'a dyn Fn(usize, Choice) -> (u64, u64),
-    pub(crate) used_max: u64,
+    /// By place and choice, how much of the goal and of everything that is limited it uses.
+    pub(crate) uses: &'a dyn Fn(usize, Choice) -> (u64, [u64; N]),
+    pub(crate) used_max: [u64; N],
     /// How much more than the cheapest cut a better one may cost.
     pub(crate) gap: u128,
 }
 
 /// What came of it.
 pub(crate) enum Decided {
-    /// The best cut within the limit and the gap, if there is one.
+    /// The best cut within the limits and the gap, if there is one.
     Best(Option<Vec<Choice>>),
     /// There are too many to look at.
     Open,
 }
 
-impl CutProblem<'_> {
+impl<const N: usize> CutProblem<'_, N> {
     pub(crate) fn decide(&self) -> Decided {
         let live = self.live;
         let (cheapest, divided) = live.cheapest(self.prices);
@@ -69,17 +88,14 @@ impl CutProblem<'_> {
             slack[place] = if above <= self.gap { above } else { NEVER };
         }
         let mut hows = vec![How::Nothing];
-        let empty = || vec![PartialSum { goal: 0, used: 0, extra: 0, how: 0 }];
         // By place that may be divided, the ways of the children that are done.
-        let mut partial: Vec<Vec<PartialSum>> = vec![Vec::new(); live.len()];
+        let mut partial: Vec<Vec<PartialSum<N>>> = vec![Vec::new(); live.len()];
         for place in (0..live.len()).rev().filter(|&place| slack[place] < NEVER) {
-            let mut ways = Vec::new();
+            let mut ways: Vec<PartialSum<N>> = Vec::new();
             let over = divided[place].saturating_sub(cheapest[place]);
             if live.is_inner(place) && divided[place] < NEVER && slack[place] + over <= self.gap {
                 let of_children = std::mem::take(&mut partial[place]);
-                ways.extend(
-                    of_children.into_iter().map(|way| PartialSum { extra: way.extra.saturating_add(over), ..way }),
-                );
+                ways.extend(of_children.into_iter().map(|way| PartialSum { extra: way.extra.saturating_add(over), ..way }));
             }
             for choice in [Choice::Publish, Choice::Lose] {
                 let Some(price) = live.price_of_choice(place, choice, self.prices) else { continue };
@@ -93,40 +109,47 @@ impl CutProblem<'_> {
                 return Decided::Best(best.map(|way| choices(live.len(), &hows, way.how)));
             };
             let before = match partial[parent].is_empty() {
-                true => empty(),
+                true => vec![PartialSum::NOTHING],
                 false => std::mem::take(&mut partial[parent]),
             };
             let mut both = Vec::with_capacity(before.len() * ways.len());
             for one in &before {
                 for other in &ways {
                     let extra = one.extra.saturating_add(other.extra);
-                    if slack[place].saturating_add(extra) <= self.gap && one.used + other.used <= self.used_max {
+                    let used: [u64; N] = std::array::from_fn(|i| one.used[i] + other.used[i]);
+                    if slack[place].saturating_add(extra) <= self.gap && is_within(&used, &self.used_max) {
                         hows.push(How::Both(one.how, other.how));
                         let how = hows.len() as u32 - 1;
-                        both.push(PartialSum { goal: one.goal + other.goal, used: one.used + other.used, extra, how });
+                        both.push(PartialSum { goal: one.goal + other.goal, used, extra, how });
                     }
                 }
             }
             self.keep_best(&mut both, slack[place]);
-            if both.len() > N_WAYS_MAX || hows.len() > N_HOW_MAX {
+            if both.len() > n_ways_max(N) || hows.len() > n_how_max(N) {
                 return Decided::Open;
             }
             // Where nothing is left, what is above cannot be divided within the gap.
-            partial[parent] = if both.is_empty() { vec![IMPOSSIBLE] } else { both };
+            partial[parent] = if both.is_empty() { vec![PartialSum::IMPOSSIBLE] } else { both };
         }
         Decided::Open
     }
 
-    /// Drops ways that are beyond the gap or the limit, or beaten by another.
-    fn keep_best(&self, ways: &mut Vec<PartialSum>, slack: u128) {
-        ways.retain(|way| slack.saturating_add(way.extra) <= self.gap && way.used <= self.used_max);
+    /// Drops ways that are beyond the gap or a limit, or beaten by another.
+    fn keep_best(&self, ways: &mut Vec<PartialSum<N>>, slack: u128) {
+        ways.retain(|way| slack.saturating_add(way.extra) <= self.gap && is_within(&way.used, &self.used_max));
         ways.sort_by_key(|way| (way.used, way.goal, way.how));
-        let mut least = u64::MAX;
-        ways.retain(|way| {
-            let is_better = way.goal < least;
-            least = least.min(way.goal);
-            is_better
-        });
+        // Whoever beats another comes before it.
+        let mut kept: Vec<PartialSum<N>> = Vec::with_capacity(ways.len());
+        for way in ways.iter() {
+            let is_beaten = match N {
+                1 => kept.last().is_some_and(|last| last.beats(way)),
+                _ => kept.iter().any(|one| one.beats(way)),
+            };
+            if !is_beaten {
+                kept.push(*way);
+            }
+        }
+        *ways = kept;
     }
 }
 

@@ -146,11 +146,11 @@ impl Tree {
     ///
     /// # Guarantee
     /// An exact answer keeps every criterion in every published group and every limit, and of all cuts of the tree that do
-    /// none loses less than its `ncp_at_least`; without limits on single attributes that is what it loses itself, unless more
-    /// cuts are left open by prices than can be looked at.
-    /// Each offer is the exact answer to its relaxed request. Without limits on single attributes no smaller relaxation of that
-    /// wish has one: not fewer records within the loss, not less loss with these records, not a stricter value of the
-    /// criterion that is relaxed. With them, none was found.
+    /// none loses less than its `ncp_at_least`; that is what it loses itself, unless more cuts are left open by prices than
+    /// can be looked at, which may be so with limits on single attributes.
+    /// Each offer is the exact answer to its relaxed request, and no smaller relaxation of that wish has one: not fewer records
+    /// within the loss, not less loss with these records, not a stricter value of the criterion that is relaxed. Where too
+    /// many cuts are left open, none was found.
     /// All this holds for criteria that are not monotone too, and where people are counted.
     ///
     /// # Errors
