@@ -40,6 +40,10 @@ export function groupsCard() {
     const words = seen.n_found === 0 ? `None of the ${counted(seen.n_groups, "group")} ${lost.checked ? "would be lost" : "is like this"}.`
       : `${grouped(seen.n_found)} of ${counted(seen.n_groups, "group")}${seen.n_found > seen.groups.length ? `; the ${grouped(seen.groups.length)} smallest are shown` : ""}.`;
     const why = (group) => (group.missed.length === 0 ? h("span", { class: "soft" }, "kept") : group.missed.map((key) => h("span", { class: "chip bad" }, key)));
+    const contents = ({ values, n_others: nOthers }) => {
+      const words = [...values.map(([value, n]) => `${value === "" ? "(no value)" : visible(value)}${n > 1 ? ` × ${grouped(n)}` : ""}`), ...(nOthers > 0 ? [`others × ${grouped(nOthers)}`] : [])].join(", ");
+      return h("td", { class: "contents", title: words }, words);
+    };
     const best = (group) => {
       const sizes = group.size_by_next.map((n, i) => ({ n, name: seen.attributes[i] })).filter((one) => one.n !== null && one.n > group.size).sort((a, b) => b.n - a.n);
       if (sizes.length === 0) return h("span", { class: "soft" }, "–");
@@ -53,9 +57,9 @@ export function groupsCard() {
           h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${100 * share}%` } })), h("span", { class: "n" }, percent(share)))))) : null,
       h("p", { class: "note" }, "Groups by size; click one to see them. ", words),
       seen.groups.length === 0 ? null : h("div", { class: "scroll list", tabindex: 0, role: "region", "aria-label": "Groups of this scheme" }, h("table", {},
-        h("thead", {}, h("tr", {}, seen.attributes.map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col", class: "n" }, "alike"), h("th", { scope: "col" }, "misses"), h("th", { scope: "col" }, "one level more"))),
+        h("thead", {}, h("tr", {}, seen.attributes.map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col", class: "n" }, "alike"), (seen.sensitive ?? []).map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col" }, "misses"), h("th", { scope: "col" }, "one level more"))),
         h("tbody", {}, seen.groups.map((group) => h("tr", { class: group.missed.length ? "lost" : null },
-          group.labels.map((label) => h("td", {}, label === "" ? h("span", { class: "soft" }, "(no value)") : visible(label))), h("td", { class: "n" }, grouped(group.size)), h("td", {}, why(group)), h("td", {}, best(group))))))));
+          group.labels.map((label) => h("td", {}, label === "" ? h("span", { class: "soft" }, "(no value)") : visible(label))), h("td", { class: "n" }, grouped(group.size)), (group.contains ?? []).map(contents), h("td", {}, why(group)), h("td", {}, best(group))))))));
   }
   const topOf = (name) => (state.lattice.attributes.find((one) => one.attribute === name)?.levels.length ?? 1) - 1;
 

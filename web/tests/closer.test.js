@@ -31,6 +31,9 @@ test("which groups are lost, and why; what becomes of distributions; and what a 
   assert.ok(sizes.every((size) => size < 5), String(sizes));
   assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b));
   assert.match(await page.locator(".groups .bars").innerText(), /found, at most\s+[\d.]+ %\s+found, on average\s+[\d.]+ %/);
+  // What they contain: as many sensitive values as records.
+  const contents = await rows.locator("td.contents").allInnerTexts();
+  assert.ok(contents.length === sizes.length && contents.every((text) => /^(flu|cold|gout)( × \d)?(, |$)/.test(text)), String(contents));
   await page.getByLabel("Find groups by a label").fill("Oslo");
   await page.waitForFunction(() => [...document.querySelectorAll(".groups tbody tr")].every((row) => row.innerText.includes("Oslo")));
   // Before and after: shares of the table and of the release, and two attributes together.

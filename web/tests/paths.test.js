@@ -1,11 +1,11 @@
-// The whole way to a release from other places than a CSV file: a workbook, and a table of a database.
+// The whole way to a release from other places than a CSV file: a workbook, a table of a database, and 24 attributes.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { BROWSER, PROGRAM, ROOT, folder, open, serve } from "./support.js";
+import { BROWSER, PROGRAM, ROOT, folder, open, serve, shot } from "./support.js";
 
 const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
 
@@ -66,5 +66,38 @@ test("from a table of a database to a release", { skip: skip || noDatabase }, as
   process.env.INCROWD_SQLITE_DRIVER = driver();
   const server = await serve(t, [home]);
   const { page, complaints } = await open(t, server.url);
+  await publish(page, complaints, home);
+});
+
+test("24 attributes: the most promising schemes at once, and all of them by a search that can be stopped", { skip }, async (t) => {
+  const home = folder(t);
+  const names = Array.from({ length: 24 }, (_, i) => `q${i + 1}`);
+  const lines = [[...names, "disease"].join(",")];
+  // People without any pattern: the search has much to look at.
+  let x = 1;
+  const toss = () => "ab"[((x = (x * 16807) % 2147483647) >> 8) & 1];
+  for (let i = 0; i < 1000; i++) lines.push([...names.map(toss), ["flu", "cold"][i % 2]].join(","));
+  writeFileSync(join(home, "people.csv"), lines.join("\n") + "\n");
+  const attributes = names.map((name) => `[attributes.${name}]\nrole = "quasi-identifier"\n`).join("");
+  writeFileSync(join(home, "incrowd.toml"), `[data]\npath = "people.csv"\n${attributes}[attributes.disease]\nrole = "sensitive"\n[request]\nk = 5\nmax_suppressed = "5%"\n`);
+  // Of 16 million schemes, with so little memory, only a part is annotated, whatever the machine has.
+  const server = await serve(t, [home, "--memory", "1GB"]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor({ timeout: 180_000 });
+  await page.getByRole("button", { name: "Search among all schemes" }).click();
+  // The best so far, what is proved, and how long it goes on; then it is enough.
+  await page.getByText(/schemes looked at; at most .* more/).waitFor();
+  await shot(page, "search");
+  await page.locator(".search").getByRole("button", { name: "Stop here" }).click();
+  await page.locator(".search .found").first().waitFor();
+  assert.match(await page.locator(".search").innerText(), /proved|Proved/);
+  // What the server works on is listed.
+  await page.getByRole("button", { name: "What the server is working on" }).click();
+  await page.locator("dialog").getByText("an order").first().waitFor();
+  await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+  // One that nobody wants any more is cancelled.
+  await page.getByRole("button", { name: "Search among all schemes" }).click();
+  await page.locator(".search").getByRole("button", { name: "Cancel" }).click();
+  await page.locator(".search").getByText("It was cancelled").waitFor();
   await publish(page, complaints, home);
 });

@@ -595,6 +595,11 @@ fn an_offer_without_an_attribute_is_the_answer_without_it() {
         (k_of("20"), k_of(&format!("20..{least}")), k_of(&format!("20..{}", least + 1))),
         (Some(least), Some(least), None)
     );
+    let above = format!("20..{}", least + 1);
+    let said =
+        folder.run(&["negotiate", "--k", &above, "--max-suppressed", "0", "--max-level", "a=2,b=0"]).ends(1).stdout;
+    assert!(said.starts_with(&format!("Request: k = 20 (down to k = {}); ", least + 1)), "{said}");
+    assert!(said.contains(&format!("settle for less: k = {} would not do.", least + 1)), "{said}");
     let refused = folder.run(&["publish", "--method", "top-down", "--k", "12..5", "-o", "r.csv"]).ends(2);
     assert!(refused.stderr.contains("is a range"), "{refused}");
 }

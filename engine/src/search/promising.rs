@@ -64,6 +64,9 @@ struct Class {
     best: Vec<Member>,
     /// By level of the first attribute, how many of the class that it goes with are among them.
     n_taken: Vec<u32>,
+    /// Whether these are all: whoever asks for more is not to look through all smaller classes again, and they through
+    /// theirs.
+    is_whole: bool,
 }
 
 /// A level, and the rank of what it goes with in its class.
@@ -97,6 +100,9 @@ impl Classes<'_> {
             return None;
         }
         while self.of_attribute[attribute][height].best.len() <= rank {
+            if self.of_attribute[attribute][height].is_whole {
+                return None;
+            }
             self.of_attribute[attribute][height].n_taken.resize(of_level.len(), 0);
             let mut next: Option<Member> = None;
             for (level, &score) in (0u8..).zip(of_level).take(height + 1) {
@@ -109,8 +115,12 @@ impl Classes<'_> {
                 }
             }
             let class = &mut self.of_attribute[attribute][height];
-            class.best.push(next?);
-            class.n_taken[next?.level as usize] = number(next?.rank as usize + 1);
+            let Some(next) = next else {
+                class.is_whole = true;
+                return None;
+            };
+            class.best.push(next);
+            class.n_taken[next.level as usize] = number(next.rank as usize + 1);
         }
         Some(self.of_attribute[attribute][height].best[rank].score)
     }
@@ -168,6 +178,15 @@ mod tests {
             let found: Vec<Vec<u8>> = found.into_iter().map(|vector| vector.to_vec()).collect();
             assert_eq!(found, looked_through(&scores, &n_wanted), "{scores:?}");
         }
+    }
+
+    /// With two levels each, nearly all smaller classes are used up: what asked them again and again took hours.
+    #[test]
+    fn classes_that_are_used_up_cost_nothing() {
+        let scores: Vec<Vec<f64>> = (0..24).map(|a| vec![1.0, f64::from(a % 3)]).collect();
+        let n_wanted: Vec<usize> = n_by_height(&[1; 24]).iter().map(|&n| (n as usize).div_ceil(100)).collect();
+        let found = most_promising(&scores, &n_wanted, &Task::default()).expect("nobody stops it");
+        assert_eq!(found.len(), n_wanted.iter().sum::<usize>());
     }
 
     /// 10³¹ schemes: whoever looks through them is not here to see it.

@@ -76,10 +76,10 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     ctrl_c_is_enough(work.watch());
     let negotiated = order.run(&project, &Known::default(), &Rules::default(), &work)?;
     terminal.json(&documents::negotiated(&negotiated));
-    let Negotiated { request, answer, found, explanation, without, n_looked_at, time } = &negotiated;
+    let Negotiated { request, floors, answer, found, explanation, without, n_looked_at, time } = &negotiated;
     let scope = negotiated.scope();
     if !terminal.is_json {
-        say_answer(scope, request, answer, terminal);
+        say_answer(scope, request, floors, answer, terminal);
         for (attribute, offer) in without {
             terminal.say(format!(
                 "  without {}: {}.",
@@ -127,9 +127,9 @@ pub fn order(args: &Args) -> Result<Negotiate> {
     Ok(order)
 }
 
-/// Prints an answer for people.
-pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, terminal: &Terminal) {
-    terminal.say(format!("Request: {}", request_in_words(scope, request)));
+/// Prints an answer for people; the floors are the least that will do, where ranges were given.
+pub fn say_answer(scope: &Scope, request: &Request, floors: &Criteria, answer: &Answer, terminal: &Terminal) {
+    terminal.say(format!("Request: {}", request_in_words(scope, request, floors)));
     match answer {
         Answer::Exact(offer) => {
             terminal.say("Answer:  yes, all of it\n");
@@ -138,12 +138,12 @@ pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, terminal: &
         }
         Answer::Offers(offers) => {
             terminal.say("Answer:  not all of it; each offer gives up one part of it\n");
-            say_offers(scope, request, offers, terminal);
+            say_offers(scope, request, floors, offers, terminal);
         }
     }
 }
 
-fn say_offers(scope: &Scope, request: &Request, offers: &Offers, terminal: &Terminal) {
+fn say_offers(scope: &Scope, request: &Request, floors: &Criteria, offers: &Offers, terminal: &Terminal) {
     let mut made = vec![("lose more records", &offers.suppression)];
     made.extend(offers.height.as_ref().map(|offer| ("generalize otherwise", offer)));
     made.extend(offers.privacy.as_ref().map(|offer| ("settle for less", offer)));
@@ -156,7 +156,8 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, terminal: &Term
         terminal.say("  generalize otherwise: nothing in the lattice meets the rest of the request.");
     }
     if offers.privacy.is_none() {
-        terminal.say(format!("  settle for less: {} would not do.", weakest_in_words(scope, &request.criteria)));
+        terminal
+            .say(format!("  settle for less: {} would not do.", weakest_in_words(scope, &request.criteria, floors)));
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
         let criteria = criteria_in_words(scope, &offer.criteria);
@@ -164,11 +165,12 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, terminal: &Term
     }
 }
 
-/// What was tried in vain: every criterion at its weakest.
-fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
+/// What was tried in vain: every criterion at its weakest, or at the least that will do.
+fn weakest_in_words(scope: &Scope, criteria: &Criteria, floors: &Criteria) -> String {
     let names = wire::sensitive_names(scope);
     let weakest = |criterion: incrowd::Criterion| {
-        let weakest = criterion.with_value(criterion.measure.weakest());
+        let least = floors.value(criterion.measure).unwrap_or_else(|| criterion.measure.weakest());
+        let weakest = criterion.with_value(least);
         sentences::criterion_in_words(weakest, &names)
     };
     let all: Vec<String> = criteria.iter().map(weakest).collect();
@@ -184,7 +186,7 @@ fn criteria_in_words(scope: &Scope, criteria: &Criteria) -> String {
 }
 
 /// A request in one line.
-pub fn request_in_words(scope: &Scope, request: &Request) -> String {
+fn request_in_words(scope: &Scope, request: &Request, floors: &Criteria) -> String {
     let n_records = scope.n_records();
     let lost = match request.n_suppressed_max {
         0 => "no record lost".to_string(),
@@ -202,7 +204,11 @@ pub fn request_in_words(scope: &Scope, request: &Request) -> String {
         true => String::new(),
         false => format!("; best by {}", request.best_by.name()),
     };
-    format!("{}; {lost}; {limits}{best}", criteria_in_words(scope, &request.criteria))
+    let down_to = match floors.is_empty() {
+        true => String::new(),
+        false => format!(" (down to {})", criteria_in_words(scope, floors)),
+    };
+    format!("{}{down_to}; {lost}; {limits}{best}", criteria_in_words(scope, &request.criteria))
 }
 
 /// Offers side by side: what each does to every attribute, and what it costs.

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use crate::sentences;
 use crate::sentences::{counted_words, grouped, percent};
 use clap::builder::PossibleValue;
-use incrowd::lattice::Scope;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::wire::Distribution;
-use incrowd::{Answer, Error, ErrorKind, Request, Result};
+use incrowd::{Error, ErrorKind, Result};
 
 use super::arguments::{ExtentArgs, PerRecordArgs, ProjectArgs, RequestArgs, TIME, levels, parse_time};
 use super::negotiate::say_answer;
@@ -371,8 +370,9 @@ fn say_why_not(no: &No, terminal: &Terminal) {
     terminal.json(&releases::not_published(no));
     match no {
         No::NoSuchAnswer(answered) => {
-            let (scope, request, answer, choice) = &**answered;
-            say_no(scope, request, answer, *choice, terminal);
+            let (scope, request, floors, answer, choice) = &**answered;
+            say_answer(scope, request, floors, answer, terminal);
+            say_no(*choice, terminal);
         }
         No::NoSuchCut(answered) => {
             let (negotiated, choice) = &**answered;
@@ -427,8 +427,7 @@ fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {
     terminal.note(format!("\nNothing was published. {advice}"));
 }
 
-fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: AnswerChoice, terminal: &Terminal) {
-    say_answer(scope, request, answer, terminal);
+fn say_no(choice: AnswerChoice, terminal: &Terminal) {
     terminal.note(match choice {
         AnswerChoice::Exact => {
             "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string()

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use incrowd::lattice::groups_of;
-use incrowd::{Criteria, Level, Result, Scheme};
+use incrowd::table::Domain;
+use incrowd::{Criteria, GroupCounts, Level, Result, Scheme};
 
 use crate::input::count::Counted;
 
@@ -32,6 +33,9 @@ pub struct Group {
     pub missed: Vec<usize>,
     /// How large it would be if an attribute were one level coarser; nothing where it is at its top.
     pub size_by_next: Vec<Option<u64>>,
+    /// By sensitive attribute, the values of its records with how many have each, the most frequent first; a missing one is
+    /// empty.
+    pub contains: Vec<Vec<(String, u64)>>,
 }
 
 /// The groups that were looked for, the smallest first.
@@ -101,15 +105,48 @@ impl ListGroups {
                 size_by_next[i][a] = Some(coarser.size(of_base[first[group]] as usize));
             }
         }
-        let groups = found.iter().zip(size_by_next).map(|(&group, size_by_next)| Group {
+        let contains = contents(counts, &group_of_base, &found, measured.len());
+        let groups = found.iter().zip(size_by_next).zip(contains).map(|((&group, size_by_next), contains)| Group {
             labels: labels(group),
             size: measured.size(group),
             n_records: n_records[group],
             missed: missed(group),
             size_by_next,
+            contains,
         });
         Ok(Listed { groups: groups.collect(), n_found, n_groups: measured.len(), by_size })
     }
+}
+
+/// Of some groups, by sensitive attribute, the values of their records, the most frequent first.
+fn contents(
+    counts: &GroupCounts,
+    group_of_base: &[u32],
+    groups: &[usize],
+    n_groups: usize,
+) -> Vec<Vec<Vec<(String, u64)>>> {
+    let domains = counts.sensitive();
+    let mut place = vec![None; n_groups];
+    groups.iter().enumerate().for_each(|(i, &group)| place[group] = Some(i));
+    let mut n_records = vec![vec![BTreeMap::<usize, u64>::new(); domains.len()]; groups.len()];
+    for (base, &group) in group_of_base.iter().enumerate() {
+        let Some(i) = place[group as usize] else { continue };
+        for (s, of_value) in n_records[i].iter_mut().enumerate() {
+            for (code, n) in counts.values(base, s) {
+                *of_value.entry(code.index()).or_default() += n;
+            }
+        }
+    }
+    let told = |(domain, of_value): (&Domain, BTreeMap<usize, u64>)| {
+        let text = |value: usize| match domain.missing().is_some_and(|missing| missing.index() == value) {
+            true => String::new(),
+            false => domain.values()[value].clone(),
+        };
+        let mut values: Vec<(String, u64)> = of_value.into_iter().map(|(value, n)| (text(value), n)).collect();
+        values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        values
+    };
+    n_records.into_iter().map(|of_group| domains.iter().zip(of_group).map(told).collect()).collect()
 }
 
 /// How often the labels of an attribute occur at its level, in the table and in the release.

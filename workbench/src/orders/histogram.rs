@@ -89,7 +89,8 @@ impl GivenScheme {
             }
             GivenScheme::InOrder(levels) => {
                 let names: Vec<&str> = hierarchies.iter().map(Hierarchy::attribute).collect();
-                let message = format!("{} levels are given for {} quasi-identifiers", levels.len(), names.len());
+                let given = if levels.len() == 1 { "level is" } else { "levels are" };
+                let message = format!("{} {given} given for {} quasi-identifiers", levels.len(), names.len());
                 Err(Error::new(ErrorKind::Request, message)
                     .hint(format!("they are {}", names.join(", ")))
                     .hint(hint("{quasi_identifiers} chooses some, and their order")))

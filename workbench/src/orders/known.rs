@@ -128,15 +128,31 @@ impl Known {
             return Ok(lattice);
         }
         let lattice = Arc::new(annotate_some(counted, measures, with_entropy, selection, work)?);
-        if let Some(limits) = self.limits {
-            let mut all = locked(&self.lattices);
-            all.push((key, lattice.clone()));
-            let n_bytes = |all: &[(LatticeKey, Arc<Lattice>)]| all.iter().map(|(_, l)| l.n_bytes() as u64).sum::<u64>();
-            while all.len() > 1 && (all.len() > limits.n_lattices || n_bytes(&all) > limits.n_bytes) {
-                all.remove(0);
-            }
-        }
+        self.keep_as(key, lattice.clone());
         Ok(lattice)
+    }
+
+    /// Keeps a lattice that was made elsewhere from the same counts: it answers for these criteria and this ranking.
+    pub fn keep(
+        &self,
+        counted: &Arc<Counted>,
+        privacy: &Privacy,
+        ranking: &Ranking,
+        selection: Option<Selection>,
+        lattice: Arc<Lattice>,
+    ) {
+        let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+        self.keep_as(lattice_key(counted, measures, ranking.needs_entropy(), selection), lattice);
+    }
+
+    fn keep_as(&self, key: LatticeKey, lattice: Arc<Lattice>) {
+        let Some(limits) = self.limits else { return };
+        let mut all = locked(&self.lattices);
+        all.push((key, lattice));
+        let n_bytes = |all: &[(LatticeKey, Arc<Lattice>)]| all.iter().map(|(_, l)| l.n_bytes() as u64).sum::<u64>();
+        while all.len() > 1 && (all.len() > limits.n_lattices || n_bytes(&all) > limits.n_bytes) {
+            all.remove(0);
+        }
     }
 
     /// The tree of groups with some measures, where it was made.

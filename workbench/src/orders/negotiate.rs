@@ -14,7 +14,9 @@ use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
 use incrowd::search::request::{check_criteria, check_promise, depends_on_table};
 use incrowd::task::Task;
-use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme, explain};
+use incrowd::{
+    Answer, Criteria, Error, ErrorKind, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme, explain,
+};
 
 use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, TIME, search};
@@ -49,6 +51,8 @@ pub struct Negotiate {
 /// An answer, what it is about, and what is proved of it.
 pub struct Negotiated {
     pub request: Request,
+    /// The least that will do, of criteria for which a range was given.
+    pub floors: Criteria,
     pub answer: Answer,
     pub found: Where,
     /// With the lattice that its numbers come from.
@@ -166,6 +170,7 @@ impl Negotiate {
             }
         };
         answered.answer = (rules.answer)(privacy.above_floors(answered.answer), &privacy.sensitive);
+        answered.floors = privacy.floors;
         Ok(answered)
     }
 
@@ -233,7 +238,8 @@ impl Negotiate {
             Some(found) => Where::Partial(lattice, found),
             None => Where::Whole(lattice),
         };
-        Ok(Negotiated { request, answer, found, explanation, without, n_looked_at, time })
+        let floors = Criteria::default();
+        Ok(Negotiated { request, floors, answer, found, explanation, without, n_looked_at, time })
     }
 
     /// Answers without a lattice.
@@ -253,7 +259,8 @@ impl Negotiate {
             false => None,
         };
         let (found, without) = (Where::OnDemand(searched), Vec::new());
-        Ok(Negotiated { request, answer, found, explanation, without, n_looked_at, time })
+        let floors = Criteria::default();
+        Ok(Negotiated { request, floors, answer, found, explanation, without, n_looked_at, time })
     }
 }
 

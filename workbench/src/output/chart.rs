@@ -131,7 +131,12 @@ pub fn svg(chart: &Chart) -> String {
     // them up where the last would stand below the axis.
     let mut order: Vec<usize> = (0..chart.lines.len()).filter(|&i| !chart.lines[i].points.is_empty()).collect();
     let end = |i: usize| up(chart.lines[i].points.last().map_or(0.0, |point| point.y));
-    order.sort_by(|&a, &b| end(a).total_cmp(&end(b)));
+    // Of lines that end together, the name of the one that came from higher stands higher.
+    let mean = |i: usize| {
+        let points = &chart.lines[i].points;
+        points.iter().map(|point| up(point.y)).sum::<f64>() / points.len() as f64
+    };
+    order.sort_by(|&a, &b| end(a).total_cmp(&end(b)).then_with(|| mean(a).total_cmp(&mean(b))));
     let mut label_at: Vec<f64> = Vec::new();
     for &i in &order {
         let above = label_at.last().copied().unwrap_or(f64::NEG_INFINITY);

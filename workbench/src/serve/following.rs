@@ -17,6 +17,7 @@ use super::server::{Answered, Shared, ok};
 
 pub(super) async fn job(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     let job = server.jobs.get(&id)?;
+    job.asked();
     ok(server.job(&job, job.state()))
 }
 
@@ -44,12 +45,12 @@ pub(super) async fn enough(State(server): Shared, InPath(id): InPath<String>) ->
     ok(server.job(&job, job.state()))
 }
 
-/// How far a job is, told whenever it has changed, until it is over.
+/// How far a job is, told whenever it has changed, until it is over. Whoever listens waits for it.
 pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     const STEP: Duration = Duration::from_millis(100);
     let job = server.jobs.get(&id)?;
-    let start = (server, job.changes(), job, String::new(), false);
-    let stream = unfold(start, |(server, mut changes, job, mut last, is_over)| async move {
+    let start = (server, job.changes(), job.follow(), job, String::new(), false);
+    let stream = unfold(start, |(server, mut changes, following, job, mut last, is_over)| async move {
         if is_over {
             return None;
         }
@@ -66,7 +67,10 @@ pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) ->
                 last.clone_from(&text);
                 let name = if is_over { "end" } else { "progress" };
                 let event = format!("event: {name}\ndata: {text}\n\n");
-                return Some((Ok::<_, std::convert::Infallible>(event), (server, changes, job, last, is_over)));
+                return Some((
+                    Ok::<_, std::convert::Infallible>(event),
+                    (server, changes, following, job, last, is_over),
+                ));
             }
             let _ = tokio::time::timeout(STEP, changes.changed()).await;
         }

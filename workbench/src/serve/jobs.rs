@@ -24,6 +24,11 @@ const N_WAITING_MAX: usize = 8;
 /// Jobs whose result is kept after they have ended.
 const N_ENDED_MAX: usize = 64;
 
+/// Who followed a job and left has this long to come back.
+const LEFT: Duration = Duration::from_secs(10);
+/// Who has asked for a job without following it has this long to look again.
+const UNASKED: Duration = Duration::from_secs(300);
+
 /// A piece of work, and what has become of it.
 pub struct Job {
     pub id: String,
@@ -35,8 +40,29 @@ pub struct Job {
     lanes: Arc<Lanes>,
     lane: Mutex<Option<Lane>>,
     started: Instant,
+    interest: Mutex<Interest>,
     /// What it has published.
     pub files: Mutex<Option<Files>>,
+}
+
+/// Who waits for a job.
+struct Interest {
+    n_following: usize,
+    /// Until when somebody may come who is not following.
+    until: Instant,
+}
+
+/// Somebody who waits for a job, as long as this is there.
+pub struct Following(Arc<Job>);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let mut interest = lock(&self.0.interest);
+        interest.n_following -= 1;
+        if interest.n_following == 0 {
+            interest.until = Instant::now() + LEFT;
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +135,32 @@ impl Job {
     /// Asks a search to end with the best so far.
     pub fn enough(&self) {
         self.watch.enough();
+    }
+
+    /// Somebody has asked for it, or looked how far it is.
+    pub fn asked(&self) {
+        lock(&self.interest).until = Instant::now() + UNASKED;
+    }
+
+    /// Somebody waits for it, until what is returned is dropped.
+    pub fn follow(self: &Arc<Job>) -> Following {
+        lock(&self.interest).n_following += 1;
+        Following(self.clone())
+    }
+
+    /// Cancels the job once nobody waits for it any more.
+    fn end_when_forgotten(&self) {
+        const STEP: Duration = Duration::from_millis(500);
+        let is_forgotten = || {
+            let interest = lock(&self.interest);
+            interest.n_following == 0 && Instant::now() > interest.until
+        };
+        while !self.state.borrow().is_over() {
+            if is_forgotten() {
+                return self.cancel();
+            }
+            std::thread::sleep(STEP);
+        }
     }
 
     /// How long ago it was asked for.
@@ -204,7 +256,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Starts some work on a thread of its own, unless the same work is under way.
+    /// Starts some work on a thread of its own, unless the same work is under way. Work that nobody waits for any more ends,
+    /// except where something is published: whoever wanted that has it when they come back.
     pub fn start(
         &self,
         kind: &'static str,
@@ -213,6 +266,7 @@ impl Jobs {
     ) -> Result<Arc<Job>, Problem> {
         let mut all = lock(&self.all);
         if let Some(job) = all.iter().find(|job| job.key == key && job.kind == kind && !job.state.borrow().is_over()) {
+            job.asked();
             return Ok(job.clone());
         }
         let n_open = all.iter().filter(|job| !job.state.borrow().is_over()).count();
@@ -224,7 +278,8 @@ impl Jobs {
         let id = random_text()?;
         let (lanes, watch) = (self.lanes.clone(), Arc::default());
         let (lane, files, started) = (Mutex::default(), Mutex::default(), Instant::now());
-        let job = Arc::new(Job { id, kind, key, watch, state, lanes, lane, started, files });
+        let interest = Mutex::new(Interest { n_following: 0, until: started + UNASKED });
+        let job = Arc::new(Job { id, kind, key, watch, state, lanes, lane, started, interest, files });
         let n_ended = all.len() - n_open;
         if n_ended >= N_ENDED_MAX
             && let Some(oldest) = all.iter().position(|job| job.state.borrow().is_over())
@@ -239,6 +294,10 @@ impl Jobs {
             worker.free();
             worker.state.send_replace(end);
         });
+        if kind != "publish" {
+            let forgotten = job.clone();
+            std::thread::spawn(move || forgotten.end_when_forgotten());
+        }
         Ok(job)
     }
 

@@ -55,13 +55,14 @@ pub(super) async fn groups(State(server): Shared, Document(asked): Document<Abou
         let group = |group: &Group| {
             let missed: Vec<&String> = group.missed.iter().map(|&i| &keys[i]).collect();
             json!({ "labels": group.labels, "size": group.size, "n_records": group.n_records, "missed": missed,
-                "size_by_next": group.size_by_next })
+                "size_by_next": group.size_by_next, "contains": group.contains.iter().map(|values| first(values)).collect::<Vec<_>>() })
         };
         let size = |(size, [kept, lost]): (&u64, &[(u64, u64); 2])| {
             json!({ "size": size, "n_kept": kept.0, "n_lost": lost.0, "n_records_lost": lost.1 })
         };
         Ok(json!({
             "attributes": counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect::<Vec<_>>(),
+            "sensitive": counted.sensitive_names(),
             "criteria": keys,
             "groups": listed.groups.iter().map(group).collect::<Vec<_>>(),
             "n_found": listed.n_found,
@@ -71,6 +72,13 @@ pub(super) async fn groups(State(server): Shared, Document(asked): Document<Abou
         }))
     })
     .await
+}
+
+/// The most frequent values, and how many records have others.
+fn first(values: &[(String, u64)]) -> Value {
+    const N_VALUES: usize = 12;
+    let n_others: u64 = values.iter().skip(N_VALUES).map(|(_, n)| n).sum();
+    json!({ "values": values.iter().take(N_VALUES).collect::<Vec<_>>(), "n_others": n_others })
 }
 
 /// How likely somebody is found among what is published: at most, and on average; nothing where nothing is published.

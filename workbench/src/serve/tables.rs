@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use incrowd::search::partial::Selection;
-use incrowd::{Error, ErrorKind, Lattice, Ranking, Result, Role};
+use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Measure, Ranking, Result, Role};
 use serde_json::{Value, json};
 
 use super::columns::{CountedColumns, look};
@@ -25,6 +25,7 @@ use crate::orders::init::suggest;
 use crate::orders::known::{Known, Limits};
 use crate::orders::profile::surveyed;
 use crate::orders::request::{About, Privacy};
+use crate::orders::saved;
 use crate::work::{Watch, Work};
 
 /// Projects that are kept; a page that names an older one opens it again.
@@ -32,6 +33,9 @@ const N_PROJECTS_MAX: usize = 64;
 
 /// What kept projects may say together, imported hierarchies included; older ones are forgotten beyond it.
 const N_TEXT_BYTES_MAX: usize = 32 << 20;
+
+/// Files with lattices that are looked into.
+const N_SAVED_MAX: usize = 20;
 
 /// Counted tables that are kept.
 const N_COUNTED_MAX: usize = 8;
@@ -300,8 +304,50 @@ impl Tables {
         };
         let selection = selection(self.extent(&counted, work)?).ok_or_else(too_large)?;
         let with_entropy = ranking.needs_entropy();
+        if self.known.lattice(&counted, privacy, ranking, selection).is_none()
+            && let Some(lattice) = self.saved(opened, &counted, privacy, ranking, selection)
+        {
+            self.known.keep(&counted, privacy, ranking, selection, Arc::new(lattice));
+        }
         let lattice = self.known.annotate_some(&counted, measures(), with_entropy, selection, work)?;
         Ok(Arc::new(Ready { counted, lattice }))
+    }
+
+    /// A lattice in a file of the served folder that was annotated for this project and measures all that is asked for: what
+    /// was annotated once is opened, not made again. Files that do not fit are left alone.
+    fn saved(
+        &self,
+        opened: &Opened,
+        counted: &Counted,
+        privacy: &Privacy,
+        ranking: &Ranking,
+        selection: Option<Selection>,
+    ) -> Option<Lattice> {
+        let entries = std::fs::read_dir(self.folder.root()).ok()?;
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        let is_lattice = |path: &&PathBuf| {
+            let metadata = path.symlink_metadata();
+            path.extension().is_some_and(|ending| ending == "crowd")
+                && metadata.is_ok_and(|file| file.is_file() && file.len() <= self.n_bytes_max)
+        };
+        let work = self.unwatched();
+        let names = |hierarchies: &[Hierarchy]| -> Vec<String> {
+            hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string()).collect()
+        };
+        let open = |path: &PathBuf| -> Option<Lattice> {
+            let saved::OpenedLattice { lattice, privacy: of_file, .. } =
+                saved::open(path, &opened.project, &About::default(), privacy, ranking, &work).ok()?;
+            let measures = |measure: Measure| lattice.measures().contains(&measure);
+            let fits = of_file.sensitive == privacy.sensitive
+                && lattice.selection() == selection
+                && lattice.n_records() == counted.counts.n_records()
+                && names(lattice.hierarchies()) == names(&counted.hierarchies)
+                && measures(Measure::Size)
+                && (counted.sensitive.is_empty() || measures(Measure::Distinct(0)));
+            fits.then_some(lattice)
+        };
+        paths.iter().filter(is_lattice).take(N_SAVED_MAX).find_map(open)
     }
 
     /// The counts for some criteria, if they are at hand.

@@ -34,7 +34,7 @@ use crate::words::releases::beside;
 
 /// An answer, with what is proved of it.
 pub fn negotiated(negotiated: &Negotiated) -> Value {
-    let Negotiated { request, answer, found, explanation, without, n_looked_at, time } = negotiated;
+    let Negotiated { request, answer, found, explanation, without, n_looked_at, time, floors: _ } = negotiated;
     let scope = negotiated.scope();
     let mut document = answers::answer(scope, request, answer);
     if !without.is_empty() {

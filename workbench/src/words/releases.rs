@@ -154,7 +154,7 @@ pub fn checked(checked: &Checked) -> Value {
 pub fn not_published(no: &No) -> Value {
     match no {
         No::NoSuchAnswer(answered) => {
-            let (scope, request, answer, _) = &**answered;
+            let (scope, request, _, answer, _) = &**answered;
             answers::answer(scope, request, answer)
         }
         No::NoSuchCut(answered) => answers::locally_negotiated(&answered.0),

@@ -106,6 +106,68 @@ fn who_keeps_a_place_and_does_nothing_makes_room() {
     server.ask("DELETE", &format!("/jobs/{job}"), "").is(200);
 }
 
+/// Follows a job, until the connection is dropped.
+fn follow(server: &Server, job: &str) -> TcpStream {
+    let (host, token) = (&server.host, &server.token);
+    let mut stream = server.connect();
+    let ask =
+        format!("GET /api/v1/jobs/{job}/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(ask.as_bytes()).expect("it listens");
+    stream.read_exact(&mut [0; 64]).expect("it tells");
+    stream
+}
+
+#[test]
+fn work_that_nobody_waits_for_any_more_ends() {
+    let folder = table();
+    large(&folder);
+    let server = Server::start(&folder, &["."]);
+    let (left, _) = start_long(&server, 1);
+    let (wanted, _) = start_long(&server, 2);
+    let waits = follow(&server, &wanted);
+    drop(follow(&server, &left));
+    // Whoever asks for a job wants it; a list of all does not.
+    let state = |id: &str| {
+        let jobs = server.get("/jobs").json()["jobs"].clone();
+        let job = jobs.as_array().expect("jobs").iter().find(|job| job["id"] == id).expect("it is listed").clone();
+        job["state"].as_str().expect("a state").to_string()
+    };
+    let started = Instant::now();
+    while state(&left) != "cancelled" {
+        assert!(["running", "waiting"].contains(&state(&left).as_str()), "{}", state(&left));
+        assert!(started.elapsed() < Duration::from_secs(60), "it goes on for nobody");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(started.elapsed() > Duration::from_secs(5), "whoever loads the page again finds it");
+    is_under_way(&server, &wanted);
+    drop(waits);
+    server.ask("DELETE", &format!("/jobs/{wanted}"), "").is(200);
+}
+
+#[test]
+fn a_lattice_that_was_saved_is_opened_and_not_made_again() {
+    let folder = table();
+    folder.run(&["annotate", "--k", "3", "--t", "0.4", "-o", "table.crowd"]).ends(0);
+    let server = Server::start(&folder, &["."]);
+    let measured = |project: &Value| {
+        server.answer("/annotate", &json!({ "project": project })).is(200).json()["measured"].to_string()
+    };
+    // It measures what nobody has asked for here, and answers as the command line does.
+    assert!(measured(&json!(server.project())).contains("\"t\""), "{}", measured(&json!(server.project())));
+    let wish = json!({ "project": server.project(), "request": { "k": 3, "t": 0.4, "max_suppressed": 2 } });
+    let answer = server.answer("/negotiate", &wish).is(200).json();
+    let expected = folder.run(&["negotiate", "--k", "3", "--t", "0.4", "--max-suppressed", "2", "--json"]).json();
+    let levels =
+        |answer: &Value| [answer["exact"]["levels"].clone(), answer["offers"]["suppression"]["levels"].clone()];
+    assert_eq!(levels(&answer), levels(&expected));
+    // For another hierarchy it does not fit, and is left alone.
+    let document = json!({ "data": { "path": "table.csv" }, "attributes": {
+        "age": { "role": "quasi-identifier", "hierarchy": { "intervals": [10, 30] } },
+        "disease": { "role": "sensitive" } } });
+    let other = server.post("/projects", &json!({ "document": document })).is(200).json();
+    assert!(!measured(&other["id"]).contains("\"t\""));
+}
+
 /// Whether the other side has closed; nothing is read, because that would be taking the answer.
 fn is_closed(stream: &mut TcpStream) -> bool {
     match stream.write_all(b"\n") {

@@ -53,6 +53,20 @@ fn groups_are_found_by_label_and_size_and_what_would_save_them_is_true() {
     let found = server.answer("/groups", &question).is(200).json();
     let all = found["groups"].as_array().expect("groups");
     assert!(!all.is_empty() && all.iter().all(|group| group["labels"][1] == "Xoslo"), "{found}");
+    // What it contains is what its records have.
+    assert_eq!(found["sensitive"], json!(["disease"]));
+    for group in all {
+        let values = group["contains"][0]["values"].as_array().expect("values");
+        let n: u64 = values.iter().map(|value| value[1].as_u64().expect("a number")).sum();
+        let of = |name: &str| format!(",{},Xoslo,{name}\n", group["labels"][0].as_str().expect("an age"));
+        let data = folder.read("table.csv");
+        assert!(
+            values
+                .iter()
+                .all(|value| data.matches(&of(value[0].as_str().expect("a value"))).count() as u64 == value[1])
+        );
+        assert_eq!((json!(n), &group["contains"][0]["n_others"]), (group["size"].clone(), &json!(0)));
+    }
     // With age one level coarser the group is as large as that group is there.
     let group = &all[0];
     question["levels"]["age"] = json!(1);

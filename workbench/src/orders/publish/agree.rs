@@ -128,7 +128,13 @@ pub fn agree_on_answer(
     };
     let answer = (rules.answer)(privacy.above_floors(answer), &privacy.sensitive);
     let Some((offer, choice)) = chosen(&answer, choice) else {
-        return Ok(Agreement::No(No::NoSuchAnswer(Box::new((scope, request.clone(), answer, choice)))));
+        return Ok(Agreement::No(No::NoSuchAnswer(Box::new((
+            scope,
+            request.clone(),
+            privacy.floors.clone(),
+            answer,
+            choice,
+        )))));
     };
     let selection = lattice.as_ref().and_then(|lattice| lattice.selection());
     let search = match &found {

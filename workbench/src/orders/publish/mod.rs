@@ -17,7 +17,7 @@ use std::time::Duration;
 use incrowd::lattice::Scope;
 use incrowd::recode::partition::CellStyle;
 use incrowd::search::request::{check_criteria, check_promise};
-use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Measure, Request, Result, Role};
 
 pub use agree::{Agreed, Agreement, AnswerChoice};
 pub use cut::CutWish;
@@ -73,9 +73,9 @@ pub enum PublishBy {
 
 /// Why nothing was published.
 pub enum No {
-    /// The wishes cannot all be met, or there is no such offer: what they are about, what was asked, what the answer is,
-    /// and what was chosen.
-    NoSuchAnswer(Box<(Scope, Request, Answer, AnswerChoice)>),
+    /// The wishes cannot all be met, or there is no such offer: what they are about, what was asked with the least that
+    /// will do, what the answer is, and what was chosen.
+    NoSuchAnswer(Box<(Scope, Request, Criteria, Answer, AnswerChoice)>),
     /// The same where every group would have ranges of its own.
     NoSuchCut(Box<(LocallyNegotiated, CutChoice)>),
     /// The chosen levels lose more records than may be lost.
