@@ -112,15 +112,19 @@ def mask(
 
 
 @takes()
-def dates(*units: str, names: Sequence[str] | None = None) -> Hierarchy:
-    """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; all where none is given.
+def dates(*units: str, format: str | None = None, names: Sequence[str] | None = None) -> Hierarchy:
+    """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; default: all.
+
+    ``format`` says how texts write their dates, as an example with a day after the 12th (``"31/12/2019"``) or a pattern
+    (``"%d/%m/%Y"``); the default is ``2019-12-31``.
 
     >>> import incrowd as ic, datetime
     >>> born = ic.Table({"born": [datetime.date(1984, 3, 31)]}, {"born": ic.dates("quarter", "year")})
     >>> born.hierarchy("born").rows
     [['1984-03-31', '1984-Q1', '1984', '*']]
     """
-    return _checked(_named({"dates": list(units) if units else True}, names))
+    words = {"dates": list(units) if units else True, **({} if format is None else {"format": format})}
+    return _checked(_named(words, names))
 
 
 @takes()

@@ -151,7 +151,7 @@ class Table:
     >>> release.verify().holds
     True
 
-    Three records of one person are no crowd of three:
+    Three records of one person are not three people:
 
     >>> visits = {"patient": ["p1", "p1", "p1", "p2", "p3", "p4"], "age": [31, 31, 31, 45, 45, 45]}
     >>> ic.Table(visits, "age").publish(k=3).to_dict()["age"]
@@ -545,7 +545,7 @@ class Table:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
 
         ``offer`` is an offer or an answer that was negotiated, a bargain of a frontier, or the name of the one to take of
-        the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``. None
+        the answer to ``request``: ``"exact"`` (the default), ``"suppression"``, ``"height"`` or ``"privacy"``. None
         is no offer: where an answer has none of a kind, nothing is published.
         The release has been verified when you get it. Its records are sorted by what is published, so that their order
         says nothing about that of the table.
@@ -914,7 +914,7 @@ class Lattice:
     def negotiate(
         self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
     ) -> Answer:
-        """Asks whether a request can be met; if not, the three nearest bargains are offered.
+        """Asks whether a request can be met; if not, makes the three nearest offers.
 
         ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); default: 0.
         ``max_level`` is the coarsest level of each attribute, by number or by name; an attribute not named may go to its
@@ -1487,11 +1487,13 @@ class Suggestion(Profile):
             return Table.open(self.to_dict()["project"])
         of_role: dict[str, dict[str, Any]] = {}
         unknown: str | None = None
+        # Trees name values, and so stand in the project file alone.
+        rules = _native.hierarchies_of_toml(self.text)
         for column in self.columns:
-            rule = column.to_dict()["suggested_hierarchy"]
-            if column.suggested_role == "quasi-identifier" and rule is not None and "tree = " in rule:
+            rule = rules.get(column.name)
+            if column.suggested_role == "quasi-identifier" and isinstance(rule, dict) and "tree" in rule:
                 unknown = "other"
-            of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else _of_toml(rule)
+            of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else Hierarchy(rule)
         return Table(
             self._data,
             of_role.get("quasi-identifier", {}),
@@ -1502,11 +1504,6 @@ class Suggestion(Profile):
             missing_records=self.to_dict()["missing_records"],
             unknown=unknown,
         )
-
-
-def _of_toml(rule: str) -> Hierarchy:
-    """A suggested hierarchy, which is written as the project file writes it."""
-    return Hierarchy(_native.rule_of_toml(rule))
 
 
 @takes()
@@ -1540,7 +1537,7 @@ def init(
 def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1) -> Table:
     """Two years of discharges from a hospital that does not exist, to try things on.
 
-    They are written into ``folder``, with their project; into a temporary one where none is given, which is there as long
+    They are written into ``folder``, with their project; by default into a temporary one, which is there as long
     as the table is.
 
     >>> import incrowd as ic
@@ -1566,7 +1563,7 @@ def serve(
     token: str | None = None,
     open: bool = False,
 ) -> None:
-    """Serves the page for a project, a file or a table until Ctrl-C; made-up data where nothing is named or here.
+    """Serves the page for a project, a file or a table until Ctrl-C; by default the project in this folder, or made-up data.
 
     A table that is no project is saved into a temporary folder, which is gone at the end with all that was written there;
     :meth:`Table.save` and ``serve(folder)`` keep it. Ctrl-C, or the notebook's stop, ends it::
