@@ -1548,11 +1548,13 @@ class Suggestion(Profile):
             return Table.open(self.to_dict()["project"])
         of_role: dict[str, dict[str, Any]] = {}
         unknown: str | None = None
+        # Trees name values, and so stand in the project file alone.
+        rules = _native.hierarchies_of_toml(self.text)
         for column in self.columns:
-            rule = column.to_dict()["suggested_hierarchy"]
-            if column.suggested_role == "quasi-identifier" and rule is not None and "tree = " in rule:
+            rule = rules.get(column.name)
+            if column.suggested_role == "quasi-identifier" and isinstance(rule, dict) and "tree" in rule:
                 unknown = "other"
-            of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else _of_toml(rule)
+            of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else Hierarchy(rule)
         return Table(
             self._data,
             of_role.get("quasi-identifier", {}),
@@ -1563,11 +1565,6 @@ class Suggestion(Profile):
             missing_records=self.to_dict()["missing_records"],
             unknown=unknown,
         )
-
-
-def _of_toml(rule: str) -> Hierarchy:
-    """A suggested hierarchy, which is written as the project file writes it."""
-    return Hierarchy(_native.rule_of_toml(rule))
 
 
 @takes()

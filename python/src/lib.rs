@@ -24,8 +24,8 @@ mod _native {
     use super::table::Table;
     #[pymodule_export]
     use super::tools::{
-        attack, init_file, init_frame, profile_file, profile_frame, rule_of_toml, serve, study_deal, text_of, verify,
-        write_demo,
+        attack, hierarchies_of_toml, init_file, init_frame, profile_file, profile_frame, serve, study_deal, text_of,
+        verify, write_demo,
     };
 
     #[pymodule_init]

@@ -37,12 +37,18 @@ pub fn text_of(number: f64) -> String {
     number.to_string()
 }
 
-/// A hierarchy that is written as the project file writes it, as Python's dicts and lists.
+/// The hierarchies that a project file spells out, by attribute, as Python's dicts and lists.
 #[pyfunction]
-pub fn rule_of_toml<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn hierarchies_of_toml<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let wrong = |error: toml::de::Error| raised(&Error::new(ErrorKind::Hierarchy, error.message()));
-    let table: toml::Table = format!("rule = {text}").parse().map_err(wrong)?;
-    to_python(py, &serde_json::to_value(&table["rule"]).expect("TOML is JSON"))
+    let table: toml::Table = text.parse().map_err(wrong)?;
+    let attributes = table.get("attributes").and_then(|attributes| attributes.as_table());
+    let said = attributes.into_iter().flatten();
+    let rules: serde_json::Map<String, serde_json::Value> = said
+        .filter_map(|(name, attribute)| Some((name.clone(), attribute.get("hierarchy")?)))
+        .map(|(name, rule)| (name, serde_json::to_value(rule).expect("TOML is JSON")))
+        .collect();
+    to_python(py, &serde_json::Value::Object(rules))
 }
 
 #[pyfunction]

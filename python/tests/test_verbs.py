@@ -278,11 +278,24 @@ def cases():
     return {"case_id": list(range(400)), "date": days, "province": places, "age": ages}
 
 
-def test_dates_that_are_written_day_first_are_read_as_is_said(tmp_path):
+def test_a_suggested_table_has_the_trees_and_dates_that_were_suggested(tmp_path):
+    (tmp_path / "cases.csv").write_text("\n".join(",".join(map(str, row)) for row in [tuple(cases()), *zip(*cases().values())]) + "\n")
+    of_file = ic.init(tmp_path / "cases.csv", output=tmp_path / "project").table()
+    of_frame = ic.init(pd.DataFrame(cases())).table()
+    for name in ("date", "province", "age"):
+        assert len(of_frame.hierarchy(name).rows[0]) == len(of_file.hierarchy(name).rows[0]) > 2, name
+
+
+@pytest.mark.parametrize("kind", ["file", "pandas", "categories", "polars", "arrow", "dict"])
+def test_dates_that_are_written_day_first_are_read_as_is_said(kind, tmp_path):
     data = cases()
     (tmp_path / "cases.csv").write_text("\n".join(",".join(map(str, row)) for row in [tuple(data), *zip(*data.values())]) + "\n")
+    frame = pd.DataFrame(data)
+    table = {"file": tmp_path / "cases.csv", "pandas": frame, "categories": frame.astype({"date": "category"}),
+             "polars": pl.DataFrame(data), "arrow": pa.table(data), "dict": data}[kind]
     roles = {"date": ic.dates("month", format="31-12-2019"), "age": ic.intervals(20)}
-    release = ic.Table(tmp_path / "cases.csv", roles, identifiers="case_id").publish(k=5, levels={"date": 1, "age": 1})
+    release = ic.Table(table, roles, identifiers="case_id").publish(k=5, levels={"date": 1, "age": 1})
     assert release.verify().holds and set(release.to_dict()["date"]) == {"2020-03", "2020-04"}
     with pytest.raises(ic.Error, match="format"):
         ic.dates("month", format="soon")
+
