@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::serve::server::{Server, large, large_document, table};
+use crate::serve::server::{Server, large, large_document, large_of, table};
 
 /// Starts to annotate a lattice that takes long, and says which job does it.
 fn start_long(server: &Server, weight: u64) -> (String, Value) {
@@ -120,7 +120,8 @@ fn follow(server: &Server, job: &str) -> TcpStream {
 #[test]
 fn work_that_nobody_waits_for_any_more_ends() {
     let folder = table();
-    large(&folder);
+    // It has to go on for longer than somebody who left may stay away.
+    large_of(&folder, 200_000);
     let server = Server::start(&folder, &["."]);
     let (left, _) = start_long(&server, 1);
     let (wanted, _) = start_long(&server, 2);

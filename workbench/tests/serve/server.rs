@@ -201,10 +201,15 @@ fn unchunked(body: &str) -> String {
 
 /// A project whose lattice takes long to annotate: eight attributes with a few levels each, and hardly two records alike.
 pub fn large(folder: &Folder) {
+    large_of(folder, 20_000);
+}
+
+/// A table like [`large`] with so many records.
+pub fn large_of(folder: &Folder, n_records: usize) {
     let names: Vec<String> = (0..8).map(|a| format!("q{a}")).collect();
     let mut data = format!("{}\n", names.join(","));
     let mut random = crate::support::Random(1);
-    for _ in 0..20_000 {
+    for _ in 0..n_records {
         let record: Vec<String> = (0..8).map(|_| random.below(8).to_string()).collect();
         data.push_str(&format!("{}\n", record.join(",")));
     }

@@ -95,7 +95,9 @@ impl<const N: usize> CutProblem<'_, N> {
             let over = divided[place].saturating_sub(cheapest[place]);
             if live.is_inner(place) && divided[place] < NEVER && slack[place] + over <= self.gap {
                 let of_children = std::mem::take(&mut partial[place]);
-                ways.extend(of_children.into_iter().map(|way| PartialSum { extra: way.extra.saturating_add(over), ..way }));
+                ways.extend(
+                    of_children.into_iter().map(|way| PartialSum { extra: way.extra.saturating_add(over), ..way }),
+                );
             }
             for choice in [Choice::Publish, Choice::Lose] {
                 let Some(price) = live.price_of_choice(place, choice, self.prices) else { continue };
