@@ -89,7 +89,7 @@ test("24 attributes: the most promising schemes at once, and all of them by a se
   await page.getByText(/schemes looked at; at most .* more/).waitFor();
   await shot(page, "search");
   await page.locator(".search").getByRole("button", { name: "Stop here" }).click();
-  await page.locator(".search .found").first().waitFor();
+  await page.locator(".search .pin").first().waitFor();
   assert.match(await page.locator(".search").innerText(), /proved|Proved/);
   // What the server works on is listed.
   await page.getByRole("button", { name: "What the server is working on" }).click();
