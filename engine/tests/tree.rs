@@ -294,8 +294,14 @@ proptest! {
     #[test]
     fn cuts_are_improved_within_limits(
         records in tables(60), asked in vec(criteria(), 0..2), k in 2..5u64, n_out in 0..3u64, of_people: bool,
-        shares in (99..106u32, 99..106u32),
+        shares in (99..106u32, 99..106u32), has_outliers: bool,
     ) {
+        // Nearly all are near to each other, and who is not is left out.
+        let near = |[x, y, rest @ ..]: Record| match x {
+            6 => [40, 30 + y, rest[0], rest[1], rest[2]],
+            _ => [x, y, rest[0], rest[1], rest[2]],
+        };
+        let records: Vec<Record> = if has_outliers { records.into_iter().map(near).collect() } else { records };
         let given = Given::new(&records, &Criteria::new(asked).with(Criterion::k(k)), of_people);
         let crowd = if of_people { given.counts.n_people() } else { given.counts.n_records() };
         prop_assume!(k <= crowd);
@@ -311,6 +317,13 @@ proptest! {
         let wanted = given.wanted(CellStyle::Ranges, n_out);
         let assignment = given.assignment();
         let limits = limited.limits_of_published(&tree, offer.cut.n_suppressed);
+        // With everything that suppressed records lose, an attribute loses no more than was asked for.
+        let is_as_asked = |lost: &[u64]| {
+            limited.loss_max_of.iter().all(|&(a, share)| {
+                let whole = u64::from(tree.shape().whole()[a]);
+                lost[a] + offer.cut.n_suppressed * whole <= steps(&tree, share, whole)
+            })
+        };
         let found = keep::published(&tree, &offer.cut, &assignment, &wanted, &Task::default()).expect("it fits");
         let lost = |partition: &_| keep::loss_of_attributes(partition, &assignment).expect("it fits");
         let is_within = |lost: &[u64]| limits.iter().all(|&(a, most)| lost[a] <= most);
@@ -322,7 +335,7 @@ proptest! {
             let (better, _) = keep::improved_within(found.clone(), &assignment, &wanted, &limits, n_steps, &Task::default())
                 .expect("nobody stops it");
             let lost = lost(&better);
-            prop_assert!(is_within(&lost), "{lost:?} {limits:?}");
+            prop_assert!(is_within(&lost) && is_as_asked(&lost), "{lost:?} {limits:?}");
             prop_assert!(of_people || lost.iter().sum::<u64>() <= sum);
             let judged = given.judged(&better, CellStyle::Ranges);
             prop_assert!(judged.holds(&given.criteria) || judged.n_groups == 1);
@@ -365,6 +378,98 @@ proptest! {
                 // Nothing is published by what loses least, or by anything.
                 let with_nothing = ways.iter().filter(|way| is_within(&tree, &at, way)).map(|way| way.loss).min();
                 prop_assert!(least.is_none() || with_nothing <= least);
+            }
+        }
+    }
+}
+
+/// What cuts of the records of a node lose, each once: in all, in records, and on each attribute.
+fn all_totals(
+    tree: &Tree,
+    holds: &dyn Fn(usize) -> bool,
+    node: usize,
+    may_lose: bool,
+) -> BTreeSet<(u64, u64, [u64; 2])> {
+    let shape = tree.shape();
+    let n = shape.n_records(node);
+    let mut totals = BTreeSet::new();
+    if holds(node) {
+        totals.insert((shape.loss(node), 0, [0, 1].map(|a| n * u64::from(shape.costs(node)[a]))));
+    }
+    if may_lose {
+        totals.insert((n * LOSS_ONE, n, [0, 1].map(|a| n * u64::from(shape.whole()[a]))));
+    }
+    if shape.base(node).is_none() {
+        let mut divided = BTreeSet::from([(0, 0, [0, 0])]);
+        for child in shape.children(node) {
+            let of_child = all_totals(tree, holds, child, may_lose);
+            let with = |(loss, lost, of): &(u64, u64, [u64; 2])| {
+                let (loss, lost, of) = (*loss, *lost, *of);
+                of_child.iter().map(move |more| (loss + more.0, lost + more.1, [of[0] + more.2[0], of[1] + more.2[1]]))
+            };
+            divided = divided.iter().flat_map(with).collect();
+        }
+        totals.extend(divided);
+    }
+    totals
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Where many cuts lose nearly the same and limits cut between them, only looking at all of them decides.
+    #[test]
+    fn limits_are_decided_on_larger_trees(
+        places in vec((0..60u8, 0..60u8), 8..20), k in 2..4u64, n_out in 0..9u64,
+        limited in vec((0..2usize, 94..104u32), 0..3), of_loss in prop::option::of(94..104u32),
+    ) {
+        let records: Vec<Record> = places.into_iter().map(|(x, y)| [x, y, 0, 0, 0]).collect();
+        let given = Given::new(&records, &Criteria::of(Some(k), None), false);
+        let tree = grown(&given);
+        let (n, whole) = (tree.n_records(), tree.shape().whole().to_vec());
+        prop_assume!(whole.iter().all(|&whole| whole > 0));
+        let ways = |k: u64, may_lose: bool| -> Vec<Way> {
+            let test = tree.signatures().test(&Criteria::of(Some(k), None));
+            let holds = |node: usize| test.holds(tree.signature(node));
+            let totals = all_totals(&tree, &holds, tree.shape().root(), may_lose).into_iter();
+            totals.map(|(loss, n_lost, of_attribute)| Way { loss, n_lost, of_attribute, published: Vec::new() }).collect()
+        };
+        // The limits lie near to what the best cut without them loses.
+        let (all, kept) = (ways(k, true), ways(k, n_out > 0));
+        let free = kept.iter().filter(|way| way.n_lost <= n_out).min_by_key(|way| way.loss).expect("all records together");
+        let share = |lost: u64, whole: u64, percent: u32| (lost as f64 / (n * whole) as f64 * f64::from(percent) / 100.0).min(1.0);
+        let mut loss_max_of: Vec<(usize, f64)> = Vec::new();
+        for (a, percent) in limited {
+            if loss_max_of.iter().all(|(known, _)| *known != a) {
+                loss_max_of.push((a, share(free.of_attribute[a], u64::from(whole[a]), percent)));
+            }
+        }
+        let request = Request {
+            criteria: given.criteria.clone(),
+            n_suppressed_max: n_out.min(n),
+            loss_max: of_loss.map(|percent| share(free.loss, LOSS_ONE, percent)),
+            loss_max_of,
+        };
+        let least = |ways: &[Way], request: &Request| {
+            ways.iter().filter(|way| is_within(&tree, request, way)).map(|way| way.loss).min()
+        };
+        match tree.negotiate(&request, &Task::default()).expect("it makes sense") {
+            Answer::Exact(offer) => {
+                check_offer(&given, &tree, &offer, &request)?;
+                prop_assert_eq!((Some(offer.cut.loss), offer.cut.loss_at_least), (least(&kept, &request), offer.cut.loss));
+            }
+            Answer::Offers(offers) => {
+                prop_assert_eq!(least(&kept, &request), None);
+                let unlimited = Request { n_suppressed_max: n, ..request.clone() };
+                let fewest = all.iter().filter(|way| is_within(&tree, &unlimited, way)).map(|way| way.n_lost).min();
+                prop_assert_eq!(offers.suppression.as_ref().map(|offer| offer.cut.n_suppressed), fewest);
+                let best = fewest.and_then(|fewest| least(&all, &Request { n_suppressed_max: fewest, ..request.clone() }));
+                prop_assert_eq!(offers.suppression.map(|offer| offer.cut.loss), best);
+                let free = Request { loss_max: None, loss_max_of: Vec::new(), ..request.clone() };
+                prop_assert_eq!(offers.loss.map(|offer| offer.cut.loss), least(&kept, &free));
+                let strictest = (2..k).rev().find(|&k| least(&ways(k, n_out > 0), &request).is_some());
+                let offered = offers.privacy.and_then(|offer| offer.criteria.value(Measure::Size));
+                prop_assert_eq!(offered, strictest);
             }
         }
     }
