@@ -2,14 +2,18 @@
 
 use crate::common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::random::{Dice, all_measures, any_mixed_tables, chance, mixed_tables, mixes, small_tables, wide_tables};
 use common::*;
 use incrowd::criterion::Measured;
 use incrowd::lattice::profile::Profile;
 use incrowd::lattice::{groups_of, outcome_of};
-use incrowd::{Answer, Criteria, Criterion, Measure, Missing, Quality, Ranking, Request, negotiate as answer_to};
+use incrowd::task::Task;
+use incrowd::{
+    Answer, Criteria, Criterion, Distance, Hierarchy, Measure, Missing, Plan, Quality, Ranking, Request, Rule,
+    Yardstick, annotate, negotiate as answer_to,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -107,6 +111,40 @@ proptest! {
             population: Some(people),
         };
         check_annotation(&table, &mut Dice(seed));
+    }
+}
+
+/// Sizes and distinct values where nearly every record has a value of its own, and groups are many.
+#[test]
+fn distinct_values_are_counted_where_they_are_many() {
+    let (n, n_ages) = (3_000, 2_000);
+    let record = |i: usize| [i % n_ages, i % 2, (i * 7_919 % n).min(2_800)];
+    let records: Vec<[usize; 3]> = (0..n).map(record).collect();
+    let cells: Vec<Vec<Cell>> =
+        records.iter().map(|record| record.iter().map(|value| Some(value.to_string())).collect()).collect();
+    let counts = counts_of(&["age", "town"], &["disease"], &Missing::default(), &cells);
+    let rules = [Rule::intervals(vec![2.0, 400.0], 0.0).expect("they nest"), Rule::Flat];
+    let resolved = rules.iter().zip(counts.domains()).map(|(rule, domain)| rule.resolve(domain).expect("numbers"));
+    let hierarchies: Vec<Hierarchy> = resolved.collect();
+    let measures = [Measure::Distinct(0)];
+    let yardstick = Yardstick::new(&counts, &[(Distance::Equal, None)], measures).expect("there is what it needs");
+    let plan = Plan { weights: &[1.0; 2], yardstick: &yardstick, with_entropy: false };
+    let lattice = annotate(&counts, &hierarchies, &plan, &Task::default()).expect("it is small");
+    for place in 0..lattice.schemes().len() {
+        let scheme = lattice.schemes().scheme(place);
+        let mut groups: BTreeMap<(usize, usize), (u64, BTreeSet<usize>)> = BTreeMap::new();
+        for [age, town, value] in &records {
+            let age = age / [1, 2, 400, 10_000][scheme.level(0)];
+            let group = groups.entry((age, if scheme.level(1) == 0 { *town } else { 0 })).or_default();
+            group.0 += 1;
+            group.1.insert(*value);
+        }
+        for (k, l) in [(1, 1), (2, 2), (3, 3), (400, 380), (700, 650)] {
+            let outcome = lattice.outcome(place, &Criteria::of(Some(k), Some(l)));
+            let kept = groups.values().filter(|(size, values)| *size >= k && values.len() as u64 >= l);
+            let (n_groups, n_kept) = kept.fold((0, 0), |(groups, records), group| (groups + 1, records + group.0));
+            assert_eq!((outcome.n_groups, outcome.n_suppressed), (n_groups, n as u64 - n_kept), "{scheme}, {k}, {l}");
+        }
     }
 }
 

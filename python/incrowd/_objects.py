@@ -56,14 +56,8 @@ class Words:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.__dict__["_words"]]
 
-    # What is another in every run makes nothing unequal.
-    _of_the_run: ClassVar[frozenset[str]] = frozenset()
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Words) and self._compared() == other._compared()
-
-    def _compared(self) -> dict[str, Any]:
-        return {name: word for name, word in self.__dict__["_words"].items() if name not in self._of_the_run}
+        return isinstance(other, Words) and bool(self.__dict__["_words"] == other.__dict__["_words"])
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # What can be compared by its words has no hash.
 
@@ -291,8 +285,6 @@ class Answer(Words):
     n_records: int
     n_dropped: int
     n_schemes: int
-    search: dict[str, Any]
-    _of_the_run = frozenset({"search"})
 
     def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
         super().__init__(words)

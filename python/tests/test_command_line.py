@@ -83,9 +83,8 @@ def test_negotiate(program, project, asked, flags):
     # How long it took is another number in every run.
     assert ours.pop("search")["n_looked_at"] == theirs.pop("search")["n_looked_at"]
     assert ours == theirs
-    from_file = ic.open(project).negotiate(**asked).to_dict()
-    assert from_file.pop("search")["n_looked_at"] > 0
-    assert from_file == {name: said for name, said in theirs.items() if name != "explanation"}
+    from_file = ic.open(project).negotiate(**asked)
+    assert from_file.to_dict() == {name: said for name, said in theirs.items() if name != "explanation"}
 
 
 def test_other_verbs(program, project):
@@ -102,8 +101,8 @@ def test_other_verbs(program, project):
     assert [scheme.to_dict() for scheme in ours.annotate().schemes(k=3)] == found["schemes"]
     assert [height.to_dict() for height in ours.annotate().heights(k=3)] == found["heights"]
     assert ours.hierarchy("age").arx == run(program, "hierarchy", "export", "age", project)
-    assert ours.negotiate(k=9, as_published=True) == ic.Answer(json.loads(
-        run(program, "negotiate", project, "--k", "9", "--as-published", "--json")))
+    assert ours.negotiate(k=9, as_published=True).to_dict() == json.loads(
+        run(program, "negotiate", project, "--k", "9", "--as-published", "--json"))
 
 
 @pytest.mark.parametrize("asked, flags", REQUESTS[:3])
@@ -154,7 +153,7 @@ def test_the_hash_of_a_frame_is_that_of_its_csv(project):
 
 def test_the_philosophers(program, philosophers):
     theirs = json.loads(run(program, "negotiate", philosophers, "--k", "4", "--json"))
-    assert ic.open(philosophers).negotiate(k=4) == ic.Answer(theirs)
+    assert ic.open(philosophers).negotiate(k=4).to_dict() == theirs
 
 
 def test_adult(program, adult):
@@ -165,7 +164,7 @@ def test_adult(program, adult):
     adults = ic.Table(frame, {name: folder / f"{name}.csv" for name in names}, sensitive="hours-per-week", missing="?",
                       missing_records="drop", complete="native-country")
     levels = {"age": 2, "education": 2, "marital-status": 2, "occupation": 1, "race": 1, "workclass": 2}
-    assert adults.negotiate(k=10, max_suppressed=321, max_level=levels, best_by="height") == ic.Answer(theirs)
+    assert adults.negotiate(k=10, max_suppressed=321, max_level=levels, best_by="height").to_dict() == theirs
     assert (theirs["n_records"], theirs["n_dropped"]) == (30_162, 2_399), "those of the papers"
 
 

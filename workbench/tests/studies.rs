@@ -580,11 +580,11 @@ fn an_offer_without_an_attribute_is_the_answer_without_it() {
         (&alone["exact"]["levels"]["b"], &alone["exact"]["n_groups"])
     );
     assert_eq!(of_a["levels"]["a"], 3, "hidden");
-    // What a search took: as many schemes in every run, and some time.
+    // What a search took is told where somebody asks why: the same question gets the same document.
+    assert!(whole.get("search").is_none());
     let explained = folder.run(&[&["negotiate", "--json", "--explain"], &wish[..]].concat()).ends(1).json();
-    assert!(whole["search"]["n_looked_at"].as_u64() > Some(0));
-    assert_eq!(whole["search"]["n_looked_at"], explained["search"]["n_looked_at"]);
-    assert!(whole["search"]["seconds"].is_number() && explained["search"]["seconds"].is_number());
+    let search = &explained["search"];
+    assert!(search["n_looked_at"].as_u64() > Some(0) && search["seconds"].is_number());
     // Of less privacy nothing is offered below the range.
     let k_of = |range: &str| {
         let wish = ["negotiate", "--json", "--k", range, "--max-suppressed", "0", "--max-level", "a=2,b=0"];

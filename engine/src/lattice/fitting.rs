@@ -29,7 +29,9 @@ pub(crate) fn with_roller<W: WithRoller>(
 ) -> Result<W::Done> {
     check_table(counts, hierarchies)?;
     let is_over_people = wanted.yardstick.is_over_people();
-    let only_distinct = wanted.only_distinct().filter(|_| fits_tallies(counts));
+    let fits =
+        |s: &Option<usize>| fits_tallies(counts) && (is_over_people || s.is_none_or(|s| are_sets_small(counts, s)));
+    let only_distinct = wanted.only_distinct().filter(fits);
     // People who are in one group with one value add up as records do.
     let people = only_distinct.filter(|_| is_over_people).and_then(|s| people_of_one_group(counts, s));
     let are_added_up = !is_over_people || people.is_some();
@@ -47,6 +49,15 @@ pub(crate) fn with_roller<W: WithRoller>(
         _ if is_over_people => with_key::<W, PeopleHistograms>(ground, work),
         _ => with_key::<W, HistogramWork>(ground, work),
     }
+}
+
+/// Whether sets of sensitive values take little: a group's has a bit for every value of the table. Where groups are many
+/// and nearly every record has a value of its own, histograms, which name the values that a group has, take far less.
+fn are_sets_small(counts: &GroupCounts, s: usize) -> bool {
+    const N_WORDS_PER_RECORD: u64 = 16;
+    let n_values = counts.sensitive()[s].len();
+    let n_words = n_values.div_ceil(64) as u64 * counts.n_groups() as u64;
+    n_values > N_VALUES_MAX || n_words <= N_WORDS_PER_RECORD.saturating_mul(counts.n_records())
 }
 
 /// Does some work with keys as wide as they have to be.

@@ -45,7 +45,10 @@ pub fn negotiated(negotiated: &Negotiated) -> Value {
         };
         document["offers"]["without"] = without.iter().map(written).collect();
     }
-    document["search"] = json!({ "n_looked_at": n_looked_at, "seconds": wire::rounded(time.as_secs_f64()) });
+    // The same question gets the same document, so that what a search took is told where somebody asks for it.
+    if explanation.is_some() {
+        document["search"] = json!({ "n_looked_at": n_looked_at, "seconds": wire::rounded(time.as_secs_f64()) });
+    }
     match found {
         Where::Whole(_) => {}
         Where::Partial(lattice, found) => document["partial"] = wire::partial(lattice, found),
