@@ -68,12 +68,7 @@ const SCREENS = {
     await page.waitForFunction(() => [...document.querySelectorAll("img.study")].every((image) => image.complete && image.naturalWidth > 0));
   }),
   offers: async (page) => {
-    await page.locator(".verdict").waitFor();
-    await page.evaluate((wish) => {
-      const project = location.hash.match(/project=(\w+)/)[1];
-      location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
-    }, WISH);
-    await page.locator(".offer").nth(2).waitFor();
+    await threeOffers(page);
     await page.locator(".sample tr.lost").first().waitFor();
   },
   jobs: to("Data", async (page) => {
@@ -85,6 +80,16 @@ const SCREENS = {
 
 /** What the demo's second request asks for, which cannot all be had. */
 const WISH = { k: 10, max_suppressed: 1194, max_level: { age: 2, sex: 0, postcode: 3, marital_status: 1, occupation: 1, admission_date: 2 } };
+
+/** Asks for that, and waits for the three offers. */
+async function threeOffers(page) {
+  await page.locator(".verdict").waitFor();
+  await page.evaluate((wish) => {
+    const project = location.hash.match(/project=(\w+)/)[1];
+    location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
+  }, WISH);
+  await page.locator(".offer").nth(2).waitFor();
+}
 
 for (const [name, ready] of Object.entries(SCREENS)) {
   if (process.env.SCREENS && !process.env.SCREENS.split(",").includes(name)) continue;
@@ -102,12 +107,7 @@ for (const [name, ready] of Object.entries(SCREENS)) {
 test("the picture of the README: three parties, three offers, and all schemes", { skip: skip || (process.env.SCREENS && process.env.SCREENS !== "picture" ? "some screens only" : false) }, async (t) => {
   const server = await serve(t, [], folder(t));
   const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1400 } });
-  await page.locator(".verdict").waitFor();
-  await page.evaluate((wish) => {
-    const project = location.hash.match(/project=(\w+)/)[1];
-    location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
-  }, WISH);
-  await page.locator(".offer").nth(2).waitFor();
+  await threeOffers(page);
   await page.locator(".beside p").waitFor();
   assert.equal(await page.locator(".offer:not(.none)").count(), 3);
   await page.mouse.move(0, 0);
