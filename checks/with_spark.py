@@ -145,6 +145,21 @@ tells = "accepted"
 """
 
 
+MANY = """
+[data]
+path = "table.parquet"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.zip]
+role = "quasi-identifier"
+hierarchy = { mask = [1, 2, 3] }
+[attributes.ill]
+role = "sensitive"
+tells = "accepted"
+"""
+
+
 def table():
     """What engines take for the same and incrowd does not, and records that lack a value."""
     dice = random.Random(7)
@@ -174,7 +189,7 @@ def nothing_is_left(target):
     check(f"nothing is left of {name}", not [file for file in os.listdir(folder) if name in file], os.listdir(folder))
 
 
-def same_as_here(session, name, project, wish, is_one_file=False):
+def same_as_here(session, name, project, wish):
     """Counts, records in order and verdict are those of one machine."""
     folder = HERE / f"project-{name}"
     folder.mkdir()
@@ -189,7 +204,7 @@ def same_as_here(session, name, project, wish, is_one_file=False):
     target = folder / "release"
     certificate = release.write(target)
     n_files, written = records_of(target)
-    check(f"{name}: as many files as it should be", (n_files == 1) == is_one_file, n_files)
+    check(f"{name}: several files", n_files == -(-written.num_rows // incrowd.spark._N_ROWS_PER_FILE) > 1, n_files)
     expected = here.publish_order(**wish).to_arrow()
     check(f"{name}: records", written.to_pylist() == expected.to_pylist())
     check(f"{name}: columns", written.column_names == expected.column_names, written.column_names)
@@ -212,22 +227,44 @@ def same_as_here(session, name, project, wish, is_one_file=False):
     return folder, there, release
 
 
-def order_is_checked(session, folder, release):
-    """An engine that loses the order of records publishes nothing."""
-    records = type(release)._records
+def order_is_checked(folder, release, way, shuffled, short):
+    """Where the order of records is lost, or some of them, nothing is published; `way` is how they get there."""
+    whole = getattr(type(release), way)
+    for name, wrong, said in [("shuffled", shuffled, "order"), ("short", short, "other records")]:
+        try:
+            setattr(type(release), way, lambda self: wrong(whole(self)))
+            refused(f"{name} records", lambda: release.write(folder / name), said)
+        finally:
+            setattr(type(release), way, whole)
+        nothing_is_left(folder / name)
+
+
+def many_records(session):
+    """More records than an engine works on at once: they are there in order, as many files as it takes."""
+    folder = HERE / "many"
+    folder.mkdir()
+    (folder / "incrowd.toml").write_text(MANY)
+    dice = random.Random(11)
+    columns = {
+        "age": pa.array([dice.randrange(20, 90) for _ in range(200_000)], pa.int64()),
+        "zip": pa.array([str(8000 + dice.randrange(40)) for _ in range(200_000)]),
+        "ill": pa.array([dice.choice(["flu", "gout", "cold"]) for _ in range(200_000)]),
+    }
+    table = pa.table(columns)
+    pq.write_table(pa.concat_tables([table] * 2), folder / "table.parquet")
+    wish, n_at_once = {"k": 30, "max_suppressed": "5%"}, incrowd.spark._N_ROWS_PER_FILE
+    incrowd.spark._N_ROWS_PER_FILE = 150_000
     try:
-        type(release)._records = lambda self: records(self).repartition(3)
-        refused("records out of order", lambda: release.write(folder / "shuffled"), "order")
+        release = incrowd.spark.count(session.read.parquet(str(folder / "table.parquet")), folder).publish(**wish)
+        certificate = release.write(folder / "release")
     finally:
-        type(release)._records = records
-    nothing_is_left(folder / "shuffled")
-    lost = type(release)._records
-    try:
-        type(release)._records = lambda self: lost(self).limit(10)
-        refused("records lost", lambda: release.write(folder / "short"), "other records")
-    finally:
-        type(release)._records = lost
-    nothing_is_left(folder / "short")
+        incrowd.spark._N_ROWS_PER_FILE = n_at_once
+    n_files, written = records_of(folder / "release")
+    expected = ic.open(folder).publish_order(**wish).to_arrow()
+    check("many records: three files", n_files == 3, n_files)
+    check("many records: all of them, in order", written.to_pylist() == expected.to_pylist(), written.num_rows)
+    verdict = incrowd.spark.verify(str(folder / "release"), certificate, session=session)
+    check("many records: verified by their path", verdict.answer == "kept", verdict)
 
 
 def killed_under_way(cluster, session, folder, there, release):
@@ -299,6 +336,7 @@ def spark_session(cluster):
     session = (
         SparkSession.builder.master(cluster.address)
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.executor.memory", "512m")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.warehouse.dir", str(HERE / "warehouse"))
@@ -316,7 +354,11 @@ def session_of(kind, sail):
     if kind == "sail":
         server, port = sail_server(sail)
         try:
-            yield SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+            session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+            # The client would ask a server that is gone again for minutes.
+            session.client.set_retry_policies([])
+            yield session
+            session.stop()
         finally:
             server.kill()
             server.wait()
@@ -331,42 +373,51 @@ def session_of(kind, sail):
 
 
 def on_sail(program):
-    """The same on Sail, which takes the order to part records by ranges and does something else."""
+    """The same on Sail, which does not keep records in order, so that this program writes the files."""
     from pyspark.sql import SparkSession
 
     start, (server, port) = time.time(), sail_server(program)
     try:
         session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        # The client would ask a server that is gone again for minutes.
+        session.client.set_retry_policies([])
         wish = {"k": 3, "max_suppressed": "100%"}
-        folder, there, release = same_as_here(session, "sail", PROJECT, wish, is_one_file=True)
-        same_as_here(session, "sail-people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"}, is_one_file=True)
-        same_as_here(session, "sail-kept", KEEP, {"k": 3, "max_suppressed": "100%"}, is_one_file=True)
+        folder, there, release = same_as_here(session, "sail", PROJECT, wish)
+        same_as_here(session, "sail-people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"})
+        same_as_here(session, "sail-kept", KEEP, {"k": 3, "max_suppressed": "100%"})
         for kind in ("delta", "iceberg"):
             there.drop("not read").write.format(kind).save(str(folder / kind))
             counted = incrowd.spark.count(session.read.format(kind).load(str(folder / kind)), folder)
             check(f"{kind}: counts", counted.table.order("count") == ic.open(folder).order("count"))
-        order_is_checked(session, folder, release)
+        many_records(session)
+        pieces = lambda records: reversed([piece.slice(i, 500) for piece in records for i in range(0, piece.num_rows, 500)])
+        order_is_checked(folder, release, "_pieces", pieces, lambda records: (piece.slice(0, 10) for piece in records))
         errors(session, folder, there)
+        # The engine may be on another machine.
+        place = incrowd.spark._Files(session, str(folder / "elsewhere"))
+        place.read = lambda staged: session.read.parquet(str(folder / "nobody wrote this"))
+        staged = place.staged()
+        refused("a folder that the engine does not see", lambda: place.write_here(release._pieces(), staged), "does not find")
+        place.remove(staged)
+        nothing_is_left(folder / "elsewhere")
         # A table has no files that this program could look at.
         refused("a table of its catalog", lambda: release.write("release_k3", certificate=folder / "c.json"), "which order")
         check("nothing is left of it", not session.catalog.tableExists("release_k3") and not (folder / "c.json").exists())
-        # The client would ask again for minutes.
-        session.client.set_retry_policies([])
-        records = type(release)._records
+        pieces = type(release)._pieces
 
         def killed(self):
             server.kill()
             server.wait()
-            return records(self)
+            return pieces(self)
 
-        type(release)._records = killed
+        type(release)._pieces = killed
         try:
             release.write(folder / "killed")
             check("the server was killed, and a release was written", False)
         except Exception as error:
             print(f"  the server was killed during publish: {type(error).__name__}")
         finally:
-            type(release)._records = records
+            type(release)._pieces = pieces
         nothing_is_left(folder / "killed")
     finally:
         server.kill()
@@ -424,7 +475,8 @@ def main():
         folder, there, release = same_as_here(session, "records", PROJECT, {"k": 3, "max_suppressed": "100%"})
         same_as_here(session, "people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"})
         same_as_here(session, "kept", KEEP, {"k": 3, "max_suppressed": "100%"})
-        order_is_checked(session, folder, release)
+        many_records(session)
+        order_is_checked(folder, release, "_records", lambda records: records.repartition(3), lambda records: records.limit(10))
         errors(session, folder, there)
         in_catalog = release.write("release_k3", certificate=folder / "release_k3.certificate.json")
         check("a table of the catalog", incrowd.spark.verify(session.table("release_k3"), in_catalog).holds)

@@ -19,6 +19,7 @@ import os
 import re
 import tempfile
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from ._table import PathLike, Table, verify as _verify
 # A row of the release that stands for more records is several rows on the way, so that no task gets them all.
 _N_RECORDS_PER_PIECE = 1 << 16
 _N_ROWS_PER_FILE = 2_000_000
+# Records that are in memory at once where files are written or read here.
+_N_RECORDS_AT_ONCE = 1 << 18
 _ORDER_IS_LOST = "the engine lost the order of the records; nothing was published"
 _ORDER_IS_UNKNOWN = "this engine does not tell in which order the records are; nothing was published"
 
@@ -151,7 +154,10 @@ class SparkRelease:
         place.check_free()
         staged = place.staged()
         try:
-            place.write(self._records(), staged)
+            if _has_ranges(self.session):
+                place.write(self._records(), staged)
+            else:
+                place.write_here(self._pieces(), staged)
             written = place.read(staged)
             rows, n_records = _rows(written, self.certificate["counted"])
             # The rows were verified here; records that are these rows keep what they keep, also what needs the project to
@@ -186,10 +192,13 @@ class SparkRelease:
         F = _functions(given)
         each = given.withColumn(size, F.explode(F.sequence(F.lit(1), F.col(_quoted(size)))))
         n_files = max(1, -(-_n_of(self.rows, number) // _N_ROWS_PER_FILE))
-        if n_files > 1 and not _has_ranges(self.session):
-            return each.orderBy(_quoted(order)).drop(order, size)
         ordered = each.repartitionByRange(n_files, _quoted(order)).sortWithinPartitions(_quoted(order))
         return ordered.drop(order, size)
+
+    def _pieces(self) -> Iterator[Any]:
+        """The records in order, here."""
+        number = self.certificate["counted"]
+        return _expanded(self.rows.drop_columns([number]), self.rows[number].to_pylist())
 
 
 def verify(data: Any, certificate: PathLike | dict[str, Any], *, session: Any = None) -> Verdict:
@@ -293,6 +302,38 @@ class _Files:
     def write(self, records: Any, staged: str) -> None:
         records.write.mode("error").parquet(staged)
 
+    def write_here(self, pieces: Iterator[Any], staged: str) -> None:
+        """The same where the engine does not keep records in order: this program writes the files, one after the other."""
+        import pyarrow.parquet as pq
+
+        os.makedirs(staged)
+        n_files, n_left, file, names = 0, 0, None, []
+        try:
+            for piece in pieces:
+                names = piece.column_names
+                while piece.num_rows or file is None:
+                    if n_left == 0:
+                        if file is not None:
+                            file.close()
+                        file = pq.ParquetWriter(os.path.join(staged, f"part-{n_files:05}.parquet"), piece.schema)
+                        n_files, n_left = n_files + 1, _N_ROWS_PER_FILE
+                    n_now = min(n_left, piece.num_rows)
+                    file.write_table(piece.slice(0, n_now))
+                    piece, n_left = piece.slice(n_now), n_left - n_now
+        finally:
+            if file is not None:
+                file.close()
+        why = None
+        try:
+            is_found = self.read(staged).columns == names
+        except Exception as error:
+            is_found, why = False, error
+        if not is_found:
+            raise Error(
+                f"the engine does not find what was written to {os.path.dirname(staged) or '.'}; nothing was published",
+                hint="write to a folder that this program and the engine see under the same path",
+            ) from why
+
     def read(self, staged: str) -> Any:
         return self.session.read.parquet(staged)
 
@@ -342,18 +383,20 @@ class _Files:
         if not os.path.isdir(staged):
             raise Error(_ORDER_IS_UNKNOWN, hint="write to a path that this program sees too")
         number = certificate["counted"]
-        names = [name for name in rows.column_names if name != number]
-        given = zip(zip(*(rows[name].to_pylist() for name in names)), rows[number].to_pylist())
-        row, n_left = None, 0
+        values = rows.drop_columns([number])
+        expected = _expanded(values, rows[number].to_pylist())
+        left = values.slice(0, 0)
         for file in sorted(Path(staged).glob("*.parquet")):
-            for batch in pq.ParquetFile(file).iter_batches(columns=names):
-                for found in zip(*(batch.column(name).to_pylist() for name in names)):
-                    if n_left == 0:
-                        row, n_left = next(given, (None, 1))
-                    if found != row:
+            for batch in pq.ParquetFile(file).iter_batches(columns=values.column_names):
+                n_done = 0
+                while n_done < batch.num_rows:
+                    if left.num_rows == 0:
+                        left = next(expected, left)
+                    n_now = min(batch.num_rows - n_done, left.num_rows)
+                    if n_now == 0 or not _says(batch.slice(n_done, n_now), left.slice(0, n_now)):
                         raise Error(_ORDER_IS_LOST)
-                    n_left -= 1
-        if n_left or next(given, None) is not None:
+                    n_done, left = n_done + n_now, left.slice(n_now)
+        if left.num_rows or next(expected, left).num_rows:
             raise Error(_ORDER_IS_LOST)
 
     def rename(self, staged: str) -> None:
@@ -406,6 +449,9 @@ class _Tables:
 
     def write(self, records: Any, staged: str) -> None:
         records.write.mode("error").format("parquet").saveAsTable(staged)
+
+    def write_here(self, pieces: Iterator[Any], staged: str) -> None:
+        raise Error(_ORDER_IS_UNKNOWN, hint="write to a path that this program sees too")
 
     def read(self, staged: str) -> Any:
         return self.session.table(staged)
@@ -461,6 +507,38 @@ def _has_places(written: Any) -> bool:
         return bool(written.select("_metadata.file_name", "_metadata.row_index").columns)
     except Exception:
         return False
+
+
+def _expanded(rows: Any, sizes: list[int]) -> Iterator[Any]:
+    """As many records of each row as it stands for, in pieces that fit into memory; at least one piece."""
+    import pyarrow as pa
+
+    rows = rows.combine_chunks()
+    places: list[int] = []
+    for row, n_left in enumerate(sizes):
+        while n_left > 0:
+            n_now = min(n_left, _N_RECORDS_AT_ONCE - len(places))
+            places += [row] * n_now
+            n_left -= n_now
+            if len(places) == _N_RECORDS_AT_ONCE:
+                yield rows.take(pa.array(places, pa.int64()))
+                places = []
+    yield rows.take(pa.array(places, pa.int64()))
+
+
+def _says(found: Any, expected: Any) -> bool:
+    """Whether records that were read say what these say, whatever types a file has for it."""
+    import pyarrow as pa
+
+    for name in expected.column_names:
+        column = expected[name]
+        try:
+            same = pa.chunked_array([found.column(name)]).cast(column.type).equals(column)
+        except pa.ArrowInvalid:
+            return False
+        if not same:
+            return False
+    return True
 
 
 def _n_of(rows: Any, number: str) -> int:
