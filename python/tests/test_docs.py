@@ -58,6 +58,7 @@ def test_readme(tmp_path, monkeypatch):
 
 
 DOCUMENTS = [path for folder in ("", "docs", "docs/tutorials", "examples") for path in sorted((ROOT / folder).glob("*.md"))]
+DOCUMENTS.append(ROOT / "python/PACKAGE.md")
 
 
 def blocks(path):

@@ -1,7 +1,7 @@
 //! A lattice as bytes, and back: what a file of annotations holds.
 //!
 //! The bytes are a few sections, one after the other: numbers are little-endian, a text is its length and its UTF-8.
-//! Whoever writes them keeps the list of [`Section`]s; `docs/lattices.md` describes each.
+//! Whoever writes them keeps the list of [`Section`]s; `docs/lattice-format.md` describes each.
 
 use std::sync::Arc;
 

@@ -38,7 +38,7 @@ Examples:
   incrowd attack last_year.csv this_year.csv --outside voters.csv
   incrowd attack other.csv --quasi-identifiers zip,age --sensitive ill --hierarchy ill=ill.csv")]
 pub struct Args {
-    /// A published file, CSV or Parquet; a second release of the same people to combine it with
+    /// A published file: CSV, Parquet, Excel, SPSS, Stata or SAS; a second release of the same people to combine it with
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The quasi-identifiers of the files

@@ -19,9 +19,9 @@ use crate::words::documents;
 /// Draw every scheme and every method's release as a point of risk and utility
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-One chart per risk model: small dots are the schemes of the lattice, nothing suppressed; lines are the records
-generalized one by one for 10 to 90 % of the greatest utility, each chart by its own risk model, and the releases of
-each method for several k. Risk and utility are means over the records. --utility-at-least and --risk-at-most draw a line
+One chart per risk model: small dots are the schemes of the lattice, nothing suppressed; lines are the records \
+generalized one by one for 10 to 90 % of the greatest utility, each chart by its own risk model, and the releases of \
+each method for several k. Risk and utility are means over the records. --utility-at-least and --risk-at-most draw a line \
 each. Model III is negative, and publishing less can have more risk by it.
 
 Examples:

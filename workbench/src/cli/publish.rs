@@ -36,11 +36,11 @@ The release appears under its name only after `verify` has passed, with a certif
 Records are sorted by what is published, so that their order says nothing about the order of the input.
 
 --method global generalizes an attribute to one level for all records. The other methods are local: every group gets \
-ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria \
-are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1 \
-records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is \
-checked on what comes out too. How much the analyst cares about each
-attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
+ranges of its own, which loses less, no record is suppressed unless --max-suppressed allows it, and every group keeps all \
+criteria by construction. --method deal makes groups of k or k + 1 records (more, where groups look alike) in which every \
+sensitive value is as frequent as in the table, to one record; k holds by construction, other criteria are checked on the \
+groups, and nothing is published where one fails. How much an attribute matters to the analyst is its weight in the project \
+file. `incrowd compare` shows what each method would lose.
 
 Columns that are published as they are (sensitive, other) can tell what is generalized. Where one tells it of nearly all \
 records and leaves somebody among fewer than k, nothing is published, unless the project says tells = \"accepted\" of it; \
@@ -49,7 +49,7 @@ weaker relations are notes.
 Where an identifier of the project repeats, as subjects do in a table of events, nothing is published until the project says \
 what is counted: role = \"person\" on the column counts people, records = \"independent\" under [data] counts records.
 
---method per-record generalizes every record on its own, to the least risk that leaves enough utility. Such a release is
+--method per-record generalizes every record on its own, to the least risk that leaves enough utility. Such a release is \
 NOT k-anonymous: a record may be the only one with its cells. --also-k groups afterwards so that k holds.
 
 Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.

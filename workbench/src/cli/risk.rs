@@ -16,14 +16,14 @@ use crate::words::documents;
 /// See how likely people are to be found in a table, a release or a project's data
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Prosecutor: knows that someone is in the table; 1 over the records that look the same. Journalist: knows only that they
-are in the population; 1 over the people who look the same. Marketer: links every record; the share that is right.
-Without a population the table counts as one, which is the worst case. With [data] population in the project the people
-who look the same are counted; else they are estimated, from sampling weights ([data] weight_of, --weight-of) or from the
-share of the population that is in the table (--sampled). Then the individual risk is the mean of 1 over their number
+Prosecutor: knows that someone is in the table; 1 over the records that look the same. Journalist: knows only that they \
+are in the population; 1 over the people who look the same. Marketer: links every record; the share that is right. \
+Without a population the table counts as one, which is the worst case. With [data] population in the project the people \
+who look the same are counted; else they are estimated, from sampling weights ([data] weight_of, --weight-of) or from the \
+share of the population that is in the table (--sampled). Then the individual risk is the mean of 1 over their number \
 (Benedetti and Franconi 1998), and its sum the records that are expected to be found. docs/risk.md has the formulas.
 
-Where the project says whose record it is (role = \"person\") and somebody has several, people are counted instead of
+Where the project says whose record it is (role = \"person\") and somebody has several, people are counted instead of \
 records: each has the highest risk of their records. Who is alone by all their records together is told too.
 
 Examples:
@@ -33,7 +33,7 @@ Examples:
   incrowd risk --weight-of rb050 --household db030 --per-record -o risk.csv
   incrowd risk --special-uniques=3 --show-values")]
 pub struct Args {
-    /// A CSV or Parquet file, or a project
+    /// A file (CSV, Parquet, Excel, SPSS, Stata or SAS), or a project
     #[arg(default_value = ".")]
     pub target: PathBuf,
     /// Read this file instead of the one that the project names, such as the next delivery of the data

@@ -19,7 +19,7 @@ use crate::words::releases;
 /// Check from a published file alone that it keeps its promise
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Works on any CSV or Parquet file, whoever made it. Without flags it looks for FILE.certificate.json.
+Works on any file that incrowd reads (CSV, Parquet, Excel, SPSS, Stata, SAS), whoever made it. Without flags it looks for FILE.certificate.json.
 
 t, delta and beta compare with the original table. Where nobody was suppressed, that is the distribution of the \
 release; where somebody was, no certificate tells it: give --project. A file without a certificate is compared with itself.
@@ -38,7 +38,7 @@ Examples:
   incrowd verify --table public.discharges_k10 --project .
   incrowd verify arx.csv --quasi-identifiers age,zip --k 5 --suppressed-as absent")]
 pub struct Args {
-    /// The published file, CSV or Parquet
+    /// The published file: CSV, Parquet, Excel, SPSS, Stata or SAS
     #[arg(required_unless_present = "table", conflicts_with = "table")]
     pub file: Option<PathBuf>,
     /// The published table of a database, instead of a file

@@ -1,7 +1,7 @@
 //! Lattices in files: what was annotated once answers later runs in milliseconds, as long as it is still true.
 //!
 //! The file is a Parquet table with a row per scheme, which other tools can query, and between its rows and its footer
-//! the sections of [`incrowd::saved`], which are what incrowd itself reads. See `docs/lattices.md`.
+//! the sections of [`incrowd::saved`], which are what incrowd itself reads. See `docs/lattice-format.md`.
 
 use std::fs::File;
 use std::io::BufWriter;
