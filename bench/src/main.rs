@@ -26,7 +26,7 @@ use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
 };
-use incrowd_workbench::input::count::{Choice, Counted, count, count_source};
+use incrowd_workbench::input::count::{Choice, Counted, count, count_only, count_source};
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::input::source::Source;
 use incrowd_workbench::orders::saved;
@@ -450,7 +450,8 @@ fn measure_on_demand(project: &str, n_threads: usize, n_seconds: usize) -> Resul
 
 fn measure_count(project: &str, n_threads: usize) -> Result<Value> {
     let clock = Clock::start();
-    let counted = counted(project, n_threads)?;
+    let work = Work::new(Some(n_threads), None, Watch::default());
+    let counted = count_only(&Project::open(Path::new(project))?, &Choice::default(), &work)?;
     let (cpu_s, wall_s) = clock.stop();
     Ok(json!({
         "name": "incrowd",

@@ -137,7 +137,8 @@ fn what_cannot_be_read_is_called_by_its_name() {
         b"\xc1@@ASCII SPSS PORT FILE     \n00000-0000",
         &["people.csv: is a portable file of SPSS", "save it as .sav"],
     );
-    refused(b"PK\x03\x04 word/document.xml", &["is a zip archive", "unpack it"]);
+    refused(b"PK\x03\x04 word/document.xml PK\x05\x06", &["is a zip archive", "unpack it"]);
+    refused(b"PK\x03\x04\x14\x00 docProps/app.xml", &["a workbook or a zip archive that is cut off", "get it again"]);
     refused(b"<!DOCTYPE html><html>", &["is a web page"]);
     refused(b"SQLite format 3\0\x10\x00", &["is an SQLite database"]);
     refused(b"\x7fELF\x02\x01\x00\x00\x00", &["is no table"]);

@@ -1,6 +1,7 @@
 //! Counts the groups of a published table and judges them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use arrow_array::RecordBatch;
 
@@ -8,7 +9,7 @@ use crate::criterion::{Criteria, Criterion, MILLION, Measure, NEVER};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::ANY;
 use crate::table::Cells;
-use crate::verify::order::{Order, Texts, runs};
+use crate::verify::order::{Order, Texts, differences, runs};
 use crate::verify::reference::{KnownOriginal, Outside, Text, compare_plainly, fraction_up};
 use crate::verify::verdict::{Finding, Verdict};
 
@@ -138,39 +139,54 @@ impl Verifier {
         let cells = |places: &[usize]| places.iter().map(|place| &all[*place]).collect::<Vec<&Cells>>();
         let (identifying, sensitive, ordered) = (cells(&identifying), cells(&sensitive), ordered.map(|o| cells(&o)));
         // Records in order often say what the record before them says: such are looked at once, with how many they are.
-        for run in runs(&all, batch.num_rows()) {
-            if let (Some(order), Some(ordered)) = (&mut self.order, &ordered) {
-                order.see(ordered, run.start);
-            }
-            let n_of_run = n_times.map_or(run.len() as u64, |n_times| n_times[run.clone()].iter().sum());
-            if n_of_run > 0 {
-                self.see(&identifying, &sensitive, run.start, n_of_run);
-            }
+        let differs = differences(all.iter(), batch.num_rows());
+        if let (Some(order), Some(ordered)) = (&mut self.order, &ordered) {
+            order.see(ordered, differs.iter().enumerate().filter(|(_, differs)| **differs).map(|(i, _)| i));
+        }
+        // And still more of them are in the group of the record before them.
+        let is_another_group = differences(identifying.iter().copied(), batch.num_rows());
+        let n_of = |run: &Range<usize>| n_times.map_or(run.len() as u64, |n_times| n_times[run.clone()].iter().sum());
+        let runs: Vec<(Range<usize>, u64)> = runs(&differs).into_iter().map(|run| (run.clone(), n_of(&run))).collect();
+        for of_group in runs.chunk_by(|_, (run, _)| !is_another_group[run.start]) {
+            self.see(&identifying, &sensitive, of_group);
         }
         Ok(())
     }
 
-    /// Counts so many records that say what one of the batch says.
-    fn see(&mut self, columns: &[&Cells], sensitive: &[&Cells], record: usize, n_times: u64) {
-        let mut text = String::new();
-        let mut read = |cells: &Cells| cells.read(record, &mut text).then(|| text.clone());
-        let values: Vec<Text> = columns.iter().map(|cells| read(cells)).collect();
-        let is_suppressed = !values.is_empty() && values.iter().all(|value| value.as_deref() == Some(ANY));
-        if is_suppressed && self.suppressed_as == SuppressedAs::Absent {
-            self.n_absent += n_times;
+    /// Counts records of one group: where those begin that say the same, and how many they are.
+    fn see(&mut self, columns: &[&Cells], sensitive: &[&Cells], of_group: &[(Range<usize>, u64)]) {
+        let n_records: u64 = of_group.iter().map(|(_, n_times)| n_times).sum();
+        if n_records == 0 {
             return;
         }
-        self.n_records += n_times;
+        let first = of_group[0].0.start;
+        let mut text = String::new();
+        let mut read = |cells: &&Cells| cells.read(first, &mut text).then(|| text.clone());
+        let values: Vec<Text> = columns.iter().map(&mut read).collect();
+        let is_suppressed = !values.is_empty() && values.iter().all(|value| value.as_deref() == Some(ANY));
+        if is_suppressed && self.suppressed_as == SuppressedAs::Absent {
+            self.n_absent += n_records;
+            return;
+        }
+        self.n_records += n_records;
         let found = self.groups.entry(values).or_default();
-        found.size += n_times;
+        found.size += n_records;
         found.values.resize_with(sensitive.len(), HashMap::new);
+        let mut value: Text = None;
         for (s, (values, cells)) in found.values.iter_mut().zip(sensitive).enumerate() {
-            let value = read(cells);
-            let value = match self.labels.get_mut(s) {
-                Some(Some(labelled)) => labelled.see(value),
-                _ => value,
-            };
-            *values.entry(value).or_default() += n_times;
+            for (run, n_times) in of_group.iter().filter(|(_, n_times)| *n_times > 0) {
+                let text = value.get_or_insert_default();
+                if !cells.read(run.start, text) {
+                    value = None;
+                }
+                if let Some(Some(labelled)) = self.labels.get_mut(s) {
+                    value = labelled.see(value);
+                }
+                match values.get_mut(&value) {
+                    Some(n) => *n += n_times,
+                    None => _ = values.insert(value.clone(), *n_times),
+                }
+            }
         }
     }
 

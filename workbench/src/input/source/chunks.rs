@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memchr::{memchr, memchr_iter, memrchr2};
+use memchr::{memchr, memchr_iter, memrchr, memrchr2};
 
 /// Bytes per piece, about: as many records as what is done once per batch does not show for.
 const N_CHUNK_BYTES: usize = 4 << 20;
@@ -19,6 +19,8 @@ pub(super) struct Chunk {
     /// The line on which it begins, and how many line breaks it has.
     pub line: u64,
     pub n_lines: usize,
+    /// Whether a record may go on after a line break.
+    pub has_open_lines: bool,
     spare: Spare,
 }
 
@@ -67,6 +69,8 @@ pub(super) struct Chunks<R> {
     border: usize,
     state: QuoteState,
     opened_at: usize,
+    /// Where the last line break in quotes is, of what has not been given away.
+    open_line: Option<usize>,
     line: u64,
     index: usize,
     is_end: bool,
@@ -90,6 +94,7 @@ impl<R: Read> Chunks<R> {
             border: 0,
             state: QuoteState::FieldStart,
             opened_at: 0,
+            open_line: None,
             line: 1,
             index: 0,
             is_end: false,
@@ -167,10 +172,17 @@ impl<R: Read> Chunks<R> {
                         at += 1;
                     }
                 }
-                QuoteState::Quoted => match memchr(b'"', &bytes[at..]) {
-                    Some(n) => (self.state, at) = (QuoteState::Closing, at + n + 1),
-                    None => at = bytes.len(),
-                },
+                QuoteState::Quoted => {
+                    let n = memchr(b'"', &bytes[at..]);
+                    let quoted = &bytes[at..n.map_or(bytes.len(), |n| at + n)];
+                    if let Some(last) = memrchr(b'\n', quoted) {
+                        self.open_line = Some(at + last);
+                    }
+                    match n {
+                        Some(n) => (self.state, at) = (QuoteState::Closing, at + n + 1),
+                        None => at = bytes.len(),
+                    }
+                }
                 QuoteState::Closing => {
                     let byte = bytes[at];
                     self.state = match after(byte) {
@@ -207,11 +219,14 @@ impl<R: Read> Chunks<R> {
         let mut bytes = std::mem::replace(&mut self.buffer, next);
         bytes.truncate(end);
         let n_lines = memchr_iter(b'\n', &bytes).count();
-        let chunk = Chunk { index: self.index, line: self.line, n_lines, bytes, spare: self.spare.clone() };
+        let (index, line, has_open_lines) = (self.index, self.line, self.open_line.is_some());
+        let chunk = Chunk { index, line, n_lines, has_open_lines, bytes, spare: self.spare.clone() };
         self.line += n_lines as u64;
         self.index += 1;
         self.n_seen = self.n_seen.saturating_sub(end);
         self.opened_at = self.opened_at.saturating_sub(end);
+        // What has not been given away may have one too.
+        self.open_line = self.open_line.and_then(|last| last.checked_sub(end));
         self.border = 0;
         chunk
     }

@@ -80,6 +80,12 @@ pub(super) fn of_bytes(start: &[u8], path: &Path) -> Result<Content> {
         _ if start.starts_with(b"\x1f\x8b") => Content::Gzip,
         _ if start.starts_with(b"\x28\xb5\x2f\xfd") => Content::Zstd,
         _ if start.starts_with(b"PK\x03\x04") && is_workbook(start) => Content::Workbook,
+        _ if start.starts_with(b"PK\x03\x04") && start.len() < N_LOOKED_AT && !has_directory(start) => {
+            return refuse(
+                "is a workbook or a zip archive that is cut off",
+                "get it again: copying it was ended early",
+            );
+        }
         _ if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") => {
             return refuse("is a zip archive", "unpack it first, and name the table in it");
         }
@@ -109,6 +115,11 @@ pub(super) fn of_bytes(start: &[u8], path: &Path) -> Result<Content> {
 fn is_workbook(start: &[u8]) -> bool {
     let has = |name: &[u8]| memchr::memmem::find(start, name).is_some();
     has(b"xl/") || has(b"[Content_Types].xml") && !has(b"word/") && !has(b"ppt/") || has(b"opendocument.spreadsheet")
+}
+
+/// Whether a zip archive has the list of its parts, with which it ends.
+fn has_directory(archive: &[u8]) -> bool {
+    memchr::memmem::find(archive, b"PK\x05\x06").is_some()
 }
 
 /// Stata writes a tag since version 13; before, the version, the order of bytes, and 1.

@@ -136,7 +136,12 @@ impl CsvFile {
     /// What is wrong with a record of a piece, and on which line it begins.
     pub fn bad(&self, chunk: &Chunk, bad: &Bad, names: &[String]) -> Error {
         let line = chunk.line + memchr::memchr_iter(b'\n', &chunk.bytes[..bad.at]).count() as u64;
-        match bad.what {
+        self.bad_line(line, &bad.what, names)
+    }
+
+    /// The same of a record that begins on that line.
+    pub fn bad_line(&self, line: u64, what: &BadRecord, names: &[String]) -> Error {
+        match *what {
             BadRecord::Fields(n) => {
                 Error::new(ErrorKind::Data, format!("has {n} fields where the header has {}", names.len()))
                     .at(self.at_line(line))

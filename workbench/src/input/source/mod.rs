@@ -22,6 +22,7 @@ mod said;
 mod content;
 mod stream;
 mod chunks;
+mod lines;
 mod records;
 mod csv;
 mod parquet;

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::chunks::{Chunk, Chunks};
 use super::counted::expanded;
 use super::csv::CsvFile;
+use super::lines::{Different, Lines};
 use super::records::{self, Layout};
 use super::replace::{self, Coarse, ReplacedCells};
 use super::stream::Stream;
@@ -79,6 +80,11 @@ impl<'a> Feed<'a> {
 
     /// A batch as it is to be seen.
     fn made(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        self.made_of(batch, None)
+    }
+
+    /// The same of rows with how many records each is.
+    fn made_of(&self, batch: RecordBatch, n_times: Option<&[u64]>) -> Result<RecordBatch> {
         let batch = self.source.rewriting.apply(batch)?;
         let is_numbered = |name: &String| batch.schema_ref().column_with_name(name).is_some();
         let numbers = match self.source.number().filter(|name| is_numbered(name)) {
@@ -86,7 +92,7 @@ impl<'a> Feed<'a> {
             Some(_) if !self.source.replacements.is_empty() => self.source.split_numbers(&batch, 0).ok(),
             _ => None,
         };
-        let numbers = numbers.as_ref().map(|(_, numbers)| numbers.as_slice());
+        let numbers = n_times.or(numbers.as_ref().map(|(_, numbers)| numbers.as_slice()));
         replace::apply(&self.source.replacements, &self.coarse, batch.clone(), numbers, &self.tally)
     }
 
@@ -203,6 +209,72 @@ impl<'a> Feed<'a> {
     }
 }
 
+/// Lines of CSV that one thread knows, while it counts.
+struct Counting<'a> {
+    feed: &'a Feed<'a>,
+    lines: Lines,
+    /// The file that they are of, and where its columns are.
+    of: Option<(usize, Arc<Layout>)>,
+}
+
+impl Counting<'_> {
+    /// Counts the lines of a piece that are known, and reads the others; false where it is to be read in another way.
+    fn counts(&mut self, job: &Job, visit: &mut impl FnMut(RecordBatch, Vec<u64>, u64) -> Result<()>) -> Placed<bool> {
+        let What::Chunk { chunk, layout, n_bytes } = &job.what else { return Ok(false) };
+        if self.of.as_ref().is_some_and(|(part, _)| *part != job.part) {
+            self.finish(visit)?;
+        }
+        let Some(remembered) = self.lines.push(chunk, job.order) else { return Ok(false) };
+        self.of.get_or_insert_with(|| (job.part, layout.clone()));
+        let placed = |error| (job.order, error);
+        // Whoever counts is asked for every piece whether to go on.
+        let nothing = RecordBatch::new_empty(layout.schema.clone());
+        visit(self.feed.made_of(nothing, Some(&[])).map_err(placed)?, Vec::new(), *n_bytes).map_err(placed)?;
+        for (range, line) in remembered.others {
+            let Part::Csv(file) = &self.feed.source.parts[job.part] else { unreachable!("only CSV has lines") };
+            let read = records::read(&chunk.bytes[range], 0, false, layout);
+            let names = || names(&self.feed.source.stored);
+            for batch in read.map_err(|bad| placed(file.bad_line(line, &bad.what, &names())))? {
+                let n_times = vec![1; batch.num_rows()];
+                visit(self.feed.made(batch).map_err(placed)?, n_times, 0).map_err(placed)?;
+            }
+        }
+        if remembered.is_full {
+            self.finish(visit)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes apart what is known.
+    fn finish(&mut self, visit: &mut impl FnMut(RecordBatch, Vec<u64>, u64) -> Result<()>) -> Placed<()> {
+        let (Some(different), Some((part, layout))) = (self.lines.take(), self.of.take()) else { return Ok(()) };
+        self.read(&different, part, &layout, visit)
+    }
+
+    fn read(
+        &self,
+        different: &Different,
+        part: usize,
+        layout: &Layout,
+        visit: &mut impl FnMut(RecordBatch, Vec<u64>, u64) -> Result<()>,
+    ) -> Placed<()> {
+        let Part::Csv(file) = &self.feed.source.parts[part] else { unreachable!("only CSV has lines") };
+        let read = records::read(&different.bytes, different.n_lines(), false, layout);
+        let batches = read.map_err(|bad| {
+            let (line, order) = different.place(bad.at);
+            (order, file.bad_line(line, &bad.what, &names(&self.feed.source.stored)))
+        })?;
+        let (_, first) = different.place(0);
+        let mut n_times = different.n_times();
+        for batch in batches {
+            let n_times: Vec<u64> = n_times.by_ref().take(batch.num_rows()).collect();
+            let batch = self.feed.made_of(batch, Some(&n_times)).map_err(|error| (first, error))?;
+            visit(batch, n_times, 0).map_err(|error| (first, error))?;
+        }
+        Ok(())
+    }
+}
+
 fn visit_all(
     batches: Vec<RecordBatch>,
     mut n_bytes: u64,
@@ -305,18 +377,39 @@ impl Source {
         visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let presence = Presence::default();
-        self.for_each_counted(columns, presence, n_threads, start, |state, batch, n_times, n_bytes| match n_times {
-            None => visit(state, batch, n_bytes),
-            Some(n_times) => expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| visit(state, batch, n_bytes)),
-        })
+        self.for_each_numbered_in_parallel(
+            columns,
+            presence,
+            n_threads,
+            false,
+            start,
+            |state, batch, n_times, n_bytes| match n_times {
+                None => visit(state, batch, n_bytes),
+                Some(n_times) => {
+                    expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| visit(state, batch, n_bytes))
+                }
+            },
+        )
     }
 
-    /// The same; where rows stand for several records each, or a database counts them, as they are, with how many.
+    /// The same with how many records each row is: where a column says so, a database counts them, or lines of CSV come again.
     pub fn for_each_counted<S: Send>(
         &self,
         columns: &[String],
         presence: Presence,
         n_threads: usize,
+        start: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, RecordBatch, Option<Vec<u64>>, u64) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        self.for_each_numbered_in_parallel(columns, presence, n_threads, true, start, visit)
+    }
+
+    fn for_each_numbered_in_parallel<S: Send>(
+        &self,
+        columns: &[String],
+        presence: Presence,
+        n_threads: usize,
+        knows_lines: bool,
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, Option<Vec<u64>>, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
@@ -330,34 +423,57 @@ impl Source {
             Some(_) => Feed::new(self, &read_columns),
         };
         let is_numbered = self.is_counted() || feed.grouped.is_some();
+        let knows_lines = knows_lines && !is_numbered && filter.is_none();
+        let read = |state: &mut S, job: &Job| {
+            feed.read(job, &mut |batch, n_bytes| {
+                let (batch, n_times) = match is_numbered {
+                    true => self.numbered_rows(&batch).map(|(batch, n_times)| (batch, Some(n_times)))?,
+                    false => (batch, None),
+                };
+                match (&filter, n_times) {
+                    (None, n_times) => visit(state, batch, n_times, n_bytes),
+                    (Some(Filter { kept, left }), None) => visit(state, kept.of(&batch, left, columns)?, None, n_bytes),
+                    // Of which person a record is kept, one by one.
+                    (Some(Filter { kept, left }), Some(n_times)) => {
+                        expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| {
+                            visit(state, kept.of(&batch, left, columns)?, None, n_bytes)
+                        })
+                    }
+                }
+            })
+        };
         let work = || -> Placed<S> {
             let mut state = start();
-            while let Some(job) = feed.next()? {
-                let order = job.order;
-                let read = feed.read(&job, &mut |batch, n_bytes| {
-                    let (batch, n_times) = match is_numbered {
-                        true => self.numbered_rows(&batch).map(|(batch, n_times)| (batch, Some(n_times)))?,
-                        false => (batch, None),
-                    };
-                    match (&filter, n_times) {
-                        (None, n_times) => visit(&mut state, batch, n_times, n_bytes),
-                        (Some(Filter { kept, left }), None) => {
-                            visit(&mut state, kept.of(&batch, left, columns)?, None, n_bytes)
-                        }
-                        // Of which person a record is kept, one by one.
-                        (Some(Filter { kept, left }), Some(n_times)) => {
-                            expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| {
-                                visit(&mut state, kept.of(&batch, left, columns)?, None, n_bytes)
-                            })
-                        }
+            let mut lines = Counting { feed: &feed, lines: Lines::default(), of: None };
+            let mut failed = None;
+            while failed.is_none() {
+                let job = match feed.next() {
+                    Ok(Some(job)) => job,
+                    Ok(None) => break,
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
                     }
+                };
+                let mut count = |batch, n_times, n_bytes| visit(&mut state, batch, Some(n_times), n_bytes);
+                let is_counted = if knows_lines { lines.counts(&job, &mut count) } else { Ok(false) };
+                let done = is_counted.and_then(|is_counted| match is_counted {
+                    true => Ok(()),
+                    false => read(&mut state, &job).map_err(|error| (job.order, error)),
                 });
-                if let Err(error) = read {
+                failed = done.err();
+            }
+            // What is known is older than what went wrong, and may be wrong itself.
+            let finished =
+                lines.finish(&mut |batch, n_times, n_bytes| visit(&mut state, batch, Some(n_times), n_bytes));
+            let failed = [failed, finished.err()].into_iter().flatten().min_by_key(|(order, _)| *order);
+            match failed {
+                None => Ok(state),
+                Some(failed) => {
                     feed.stop();
-                    return Err((order, error));
+                    Err(failed)
                 }
             }
-            Ok(state)
         };
         let n_threads = n_threads.max(1);
         let states: Vec<Placed<S>> = std::thread::scope(|scope| {

@@ -8,9 +8,10 @@ use arrow_schema::{Field, Schema};
 use incrowd::table::Cells;
 use proptest::prelude::*;
 
-use super::chunks::{Broken, Chunks};
+use super::chunks::{Broken, Chunk, Chunks};
 use super::csv::text_type;
-use super::records::{BadRecord, Layout, read};
+use super::lines::Lines;
+use super::records::{Bad, BadRecord, Layout, read};
 
 /// What comes of a table: its cells by record, or the line of the first error and what it is.
 type Read_ = Result<Vec<Vec<String>>, (u64, String)>;
@@ -87,36 +88,108 @@ fn cells_of(batches: &[RecordBatch], rows: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The quick way, in pieces of some size.
-fn quickly(bytes: &[u8], delimiter: u8, columns: &[usize], n_chunk_bytes: usize) -> Read_ {
+/// Where fields are, and which columns are wanted.
+fn layout(bytes: &[u8], delimiter: u8, columns: &[usize]) -> Layout {
     let n_fields =
         ::csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes).byte_headers().expect("a header").len();
     let field = |column: &usize| Field::new(column.to_string(), text_type(), true);
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let place = (0..n_fields).map(|field| columns.iter().position(|column| *column == field)).collect();
-    let layout = Layout { delimiter, n_fields, place, schema };
+    Layout { delimiter, n_fields, place, schema }
+}
+
+fn what_is_bad(what: &BadRecord) -> String {
+    match what {
+        BadRecord::Fields(n) => format!("{n} fields"),
+        BadRecord::Encoding(field) => format!("field {field} is not UTF-8"),
+    }
+}
+
+fn line_in(chunk: &Chunk, bad: &Bad) -> u64 {
+    chunk.line + chunk.bytes[..bad.at].iter().filter(|b| **b == b'\n').count() as u64
+}
+
+/// The quick way, in pieces of some size.
+fn quickly(bytes: &[u8], delimiter: u8, columns: &[usize], n_chunk_bytes: usize) -> Read_ {
+    let layout = layout(bytes, delimiter, columns);
     let mut chunks = Chunks::of_size(bytes, delimiter, n_chunk_bytes);
     let mut rows = Vec::new();
     loop {
         match chunks.next() {
             Ok(Some(chunk)) => match read(&chunk.bytes, chunk.n_lines, chunk.index == 0, &layout) {
                 Ok(batches) => cells_of(&batches, &mut rows),
-                Err(bad) => {
-                    let line = chunk.line + chunk.bytes[..bad.at].iter().filter(|b| **b == b'\n').count() as u64;
-                    return Err((
-                        line,
-                        match bad.what {
-                            BadRecord::Fields(n) => format!("{n} fields"),
-                            BadRecord::Encoding(field) => format!("field {field} is not UTF-8"),
-                        },
-                    ));
-                }
+                Err(bad) => return Err((line_in(&chunk, &bad), what_is_bad(&bad.what))),
             },
             Ok(None) => return Ok(rows),
             Err(Broken::Quote { line }) => return Err((line, "quote".into())),
             Err(Broken::Io(error)) => panic!("{error}"),
         }
     }
+}
+
+/// Each different line once, as often as it came; the records in no order, and of several errors the first.
+fn line_by_line(bytes: &[u8], columns: &[usize], n_chunk_bytes: usize, n_bytes_max: usize) -> Read_ {
+    let layout = layout(bytes, b',', columns);
+    let mut chunks = Chunks::of_size(bytes, b',', n_chunk_bytes);
+    let (mut lines, mut rows, mut errors, mut order) = (Lines::of_size(n_bytes_max), Vec::new(), Vec::new(), 0);
+    let finish = |lines: &mut Lines, rows: &mut Vec<Vec<String>>, errors: &mut Vec<(usize, u64, String)>| {
+        let Some(different) = lines.take() else { return };
+        match read(&different.bytes, different.n_lines(), false, &layout) {
+            Ok(batches) => {
+                let mut once = Vec::new();
+                cells_of(&batches, &mut once);
+                assert_eq!(once.len(), different.n_lines());
+                for (row, n_times) in once.into_iter().zip(different.n_times()) {
+                    rows.extend(std::iter::repeat_n(row, n_times as usize));
+                }
+            }
+            Err(bad) => {
+                let (line, order) = different.place(bad.at);
+                errors.push((order, line, what_is_bad(&bad.what)));
+            }
+        }
+    };
+    while errors.is_empty() {
+        let chunk = match chunks.next() {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break,
+            Err(Broken::Quote { line }) => {
+                errors.push((order, line, "quote".into()));
+                break;
+            }
+            Err(Broken::Io(error)) => panic!("{error}"),
+        };
+        match lines.push(&chunk, order) {
+            Some(remembered) => {
+                for (range, line) in remembered.others {
+                    match read(&chunk.bytes[range], 0, false, &layout) {
+                        Ok(batches) => cells_of(&batches, &mut rows),
+                        Err(bad) => errors.push((order, line, what_is_bad(&bad.what))),
+                    }
+                }
+                if remembered.is_full {
+                    finish(&mut lines, &mut rows, &mut errors);
+                }
+            }
+            None => match read(&chunk.bytes, chunk.n_lines, chunk.index == 0, &layout) {
+                Ok(batches) => cells_of(&batches, &mut rows),
+                Err(bad) => errors.push((order, line_in(&chunk, &bad), what_is_bad(&bad.what))),
+            },
+        }
+        order += 1;
+    }
+    finish(&mut lines, &mut rows, &mut errors);
+    match errors.into_iter().min() {
+        Some((_, line, what)) => Err((line, what)),
+        None => Ok(rows),
+    }
+}
+
+fn in_some_order(read: Read_) -> Read_ {
+    read.map(|mut rows| {
+        rows.sort();
+        rows
+    })
 }
 
 /// Lines of fields, most of them right: quotes, doubled quotes, line breaks in quotes, empty lines, letters of all lengths.
@@ -160,6 +233,14 @@ proptest! {
             prop_assert_eq!(quickly(&bytes, b',', &columns, n_chunk_bytes), plainly(&bytes, b',', &columns));
         }
     }
+
+    #[test]
+    fn lines_that_come_again_are_as_many_records(bytes in nasty(), n_chunk_bytes in 1usize..200, n_bytes_max in 1usize..400) {
+        for columns in [vec![0, 1, 2], vec![1]] {
+            let counted = line_by_line(&bytes, &columns, n_chunk_bytes, n_bytes_max);
+            prop_assert_eq!(in_some_order(counted), in_some_order(plainly(&bytes, b',', &columns)));
+        }
+    }
 }
 
 /// Lines without quotes, most of them with three fields, of lengths around those at which texts are compared otherwise.
@@ -186,6 +267,8 @@ proptest! {
         for columns in [vec![0, 1, 2], vec![2], vec![0], vec![]] {
             let quickly = quickly(&bytes, b',', &columns, n_chunk_bytes);
             prop_assert_eq!(&quickly, &plainly(&bytes, b',', &columns));
+            let counted = line_by_line(&bytes, &columns, n_chunk_bytes, 8 * n_chunk_bytes);
+            prop_assert_eq!(in_some_order(counted), in_some_order(quickly));
         }
         // Of one column, where nothing has to be separated.
         let lines = String::from_utf8(bytes).expect("letters").replace(',', "x");
