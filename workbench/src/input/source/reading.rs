@@ -512,3 +512,68 @@ impl Source {
         Ok(first)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use incrowd::table::Cells;
+
+    use super::*;
+    use crate::input::source::ReadOptions;
+
+    type Rows = BTreeMap<Vec<String>, u64>;
+
+    fn add(rows: &mut Rows, batch: &RecordBatch, n_times: Option<&[u64]>) {
+        let cells: Vec<Cells> = batch.columns().iter().map(|column| Cells::new("x", column).expect("texts")).collect();
+        let mut text = String::new();
+        for record in 0..batch.num_rows() {
+            let of = |cells: &Cells| cells.read(record, &mut text).then(|| text.clone()).unwrap_or_default();
+            let row: Vec<String> = cells.iter().map(of).collect();
+            *rows.entry(row).or_default() += n_times.map_or(1, |n_times| n_times[record]);
+        }
+    }
+
+    /// A table of three pieces and some, most of whose lines come again, with some lines of one's own.
+    fn table(others: &[(usize, &str)]) -> String {
+        let pad = "a text that makes lines long ".repeat(12);
+        let line = |i: usize| match others.iter().find(|(line, _)| *line == i + 2) {
+            Some((_, other)) => format!("{other}\n"),
+            None => format!("{},{pad}{},\"{}, or more\"\n", i % 90, i % 7, i * i % 13),
+        };
+        "age,text,other\n".to_string() + &(0..40_000).map(line).collect::<String>()
+    }
+
+    #[test]
+    fn records_are_as_many_and_errors_the_first_where_lines_come_again() {
+        let cases: [&[(usize, &str)]; 6] = [
+            &[],
+            &[(30_000, "1,\"in\ntwo lines\",3"), (39_000, "\u{e9},,\"\"")],
+            &[(31_000, "too,few"), (31_005, "too,few"), (39_999, "far,too,many,fields")],
+            &[(20_000, "1,2,3\r4,5,6"), (38_000, "too,few")],
+            &[(25_000, "too,few"), (39_000, "1,\"not closed,3")],
+            &[(15_000, ""), (28_000, "too,few\r1,2,3")],
+        ];
+        for others in cases {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("table.csv");
+            std::fs::write(&path, table(others)).expect("written");
+            let source = Source::open(&path, &ReadOptions::default()).expect("a table");
+            let columns = ["age".to_string(), "other".to_string()];
+            let mut plainly = Rows::new();
+            let one_by_one = source.for_each(&columns, |batch, _| Ok(add(&mut plainly, &batch, None)));
+            let counted = source.for_each_counted(&columns, Presence::default(), 2, Rows::new, |rows, batch, n, _| {
+                Ok(add(rows, &batch, n.as_deref()))
+            });
+            match (one_by_one, counted) {
+                (Ok(()), Ok(parts)) => {
+                    let mut all = Rows::new();
+                    parts.into_iter().flatten().for_each(|(row, n)| *all.entry(row).or_default() += n);
+                    assert_eq!(all, plainly, "{others:?}");
+                }
+                (Err(first), Err(counted)) => assert_eq!(first.to_string(), counted.to_string(), "{others:?}"),
+                (first, counted) => panic!("{others:?}: {:?}, {:?}", first.err(), counted.err()),
+            }
+        }
+    }
+}
