@@ -13,6 +13,7 @@ use arrow_select::take::take;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use incrowd_workbench::input::source::Frame;
+use rayon::prelude::*;
 
 /// The batches of a release, with columns typed as in `original` where `is_exact` says that they were not generalized.
 ///
@@ -111,14 +112,21 @@ fn plain(name: &str, arrays: &[&ArrayRef], wanted: &DataType) -> Result<Vec<Arra
         }
         macro_rules! texts {
             ($builder:expr) => {{
-                let mut builder = $builder;
-                let cells = Cells::new(name, array)?;
-                let mut text = String::new();
-                for record in 0..cells.len() {
-                    let is_there = cells.read(record, &mut text);
-                    builder.append_option(is_there.then_some(text.as_str()));
+                let texts = |array: &ArrayRef| -> Result<ArrayRef> {
+                    let mut builder = $builder;
+                    let cells = Cells::new(name, array)?;
+                    let mut text = String::new();
+                    for record in 0..cells.len() {
+                        let is_there = cells.read(record, &mut text);
+                        builder.append_option(is_there.then_some(text.as_str()));
+                    }
+                    Ok(Arc::new(builder.finish()))
+                };
+                match array.as_any_dictionary_opt() {
+                    // Each different text is made once.
+                    Some(dictionary) => take(&texts(dictionary.values())?, dictionary.keys(), None).map_err(wrong)?,
+                    None => texts(array)?,
                 }
-                Arc::new(builder.finish())
             }};
         }
         Ok(match wanted {
@@ -135,7 +143,7 @@ fn plain(name: &str, arrays: &[&ArrayRef], wanted: &DataType) -> Result<Vec<Arra
             }
         })
     };
-    arrays.iter().map(array).collect()
+    arrays.par_iter().map(array).collect()
 }
 
 /// Arrays as dictionaries over those of the original's values that occur, in the original's order.

@@ -173,8 +173,12 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Cell `i` where it is stored, without a copy; none when there is no value.
+    ///
+    /// # Panics
+    /// Where cells are stored as numbers, days or a dictionary: [`Cells::read`] writes these as texts.
     #[inline]
-    pub(super) fn str_at(&self, i: usize) -> Option<&str> {
+    pub fn str_at(&self, i: usize) -> Option<&str> {
         match self {
             Cells::Utf8(array) => array.is_valid(i).then(|| array.value(i)),
             Cells::LargeUtf8(array) => array.is_valid(i).then(|| array.value(i)),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::Result;
 use incrowd::release::Row;
+use rayon::prelude::*;
 
 /// Collects rows, each with how many records say it, and gives them back in increasing order.
 ///
@@ -38,7 +39,7 @@ impl Sorter {
     }
 
     fn spill(&mut self) -> Result<()> {
-        self.rows.sort_unstable();
+        self.rows.par_sort_unstable();
         let wrong = |error| crate::io_error(&self.folder, error);
         let mut writer = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&self.folder).map_err(wrong)?);
         for (row, n_records) in self.rows.drain(..) {
@@ -70,7 +71,7 @@ impl Sorter {
     }
 
     fn for_each_pushed(mut self, mut visit: impl FnMut(Row, u64) -> Result<()>) -> Result<()> {
-        self.rows.sort_unstable();
+        self.rows.par_sort_unstable();
         if self.runs.is_empty() {
             return self.rows.into_iter().try_for_each(|(row, n)| visit(row, n));
         }
