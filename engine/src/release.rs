@@ -48,15 +48,17 @@ impl Row {
         let Some(text) = cell else {
             return self.0.extend_from_slice(&[0, 0]);
         };
+        let text = text.as_bytes();
+        self.0.reserve(text.len() + 3);
         self.0.push(2);
-        for &byte in text.as_bytes() {
-            match byte {
+        match text.contains(&0) {
+            false => self.0.extend_from_slice(text),
+            true => text.iter().for_each(|byte| match byte {
                 0 => self.0.extend_from_slice(&[0, 1]),
-                _ => self.0.push(byte),
-            }
+                _ => self.0.push(*byte),
+            }),
         }
-        self.0.push(0);
-        self.0.push(0);
+        self.0.extend_from_slice(&[0, 0]);
     }
 
     /// The cells as they are stored, which are equal where their texts are; those without a 0 are their texts.
@@ -80,25 +82,18 @@ impl Row {
 
     /// The cells, one per column.
     pub fn cells(&self) -> Vec<Option<String>> {
-        let mut cells = Vec::new();
-        let mut bytes = self.0.iter().copied().peekable();
-        while let Some(first) = bytes.next() {
-            if first == 0 {
-                bytes.next();
-                cells.push(None);
-                continue;
-            }
-            let mut text = Vec::new();
-            while let Some(byte) = bytes.next() {
-                match byte {
-                    0 if bytes.next() == Some(1) => text.push(0),
-                    0 => break,
-                    _ => text.push(byte),
+        let text = |stored: &[u8]| {
+            let text = match stored.contains(&0) {
+                false => stored.to_vec(),
+                // Behind a 0 within a text stands a 1, which is none of it.
+                true => {
+                    let is_text = |i: &usize| *i == 0 || stored[i - 1] != 0;
+                    (0..stored.len()).filter(is_text).map(|i| stored[i]).collect()
                 }
-            }
-            cells.push(Some(String::from_utf8(text).expect("cells are made of texts")));
-        }
-        cells
+            };
+            String::from_utf8(text).expect("cells are made of texts")
+        };
+        self.encoded().map(|cell| cell.map(text)).collect()
     }
 }
 

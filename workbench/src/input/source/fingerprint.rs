@@ -60,7 +60,11 @@ fn add(column: &ArrayRef, hasher: &mut FxHasher) {
 
 /// Texts of up to 12 bytes stand in their view, with their length; of others the view says where they are.
 fn add_views(array: &StringViewArray, hasher: &mut FxHasher) {
-    for (i, view) in array.views().iter().enumerate() {
+    let views = array.views();
+    if array.null_count() == 0 && views.iter().all(|view| *view as u32 <= 12) {
+        return add_numbers(views, hasher);
+    }
+    for (i, view) in views.iter().enumerate() {
         match *view as u32 {
             _ if array.is_null(i) => hasher.write_u8(0),
             0..=12 => {
@@ -73,6 +77,20 @@ fn add_views(array: &StringViewArray, hasher: &mut FxHasher) {
             }
         }
     }
+}
+
+/// Four at a time, so that none waits for the one before it.
+fn add_numbers(numbers: &[u128], hasher: &mut FxHasher) {
+    let mut lanes: [FxHasher; 4] = Default::default();
+    let mut rounds = numbers.chunks_exact(4);
+    for round in &mut rounds {
+        for (lane, number) in lanes.iter_mut().zip(round) {
+            lane.write_u64(*number as u64);
+            lane.write_u64((*number >> 64) as u64);
+        }
+    }
+    rounds.remainder().iter().for_each(|number| hasher.write_u128(*number));
+    lanes.iter().for_each(|lane| hasher.write_u64(lane.finish()));
 }
 
 /// Cell by cell; what cannot be read is not counted either.
