@@ -125,7 +125,7 @@ function columns(profile) {
       h("td", { class: "n", data: { label: "missing" } }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
       h("td", { class: "n", data: { label: "unique" } }, column.n_unique === 0 ? "–" : percent(column.share_unique)),
       h("td", { data: { label: "role" } }, choice),
-      h("td", { class: "why", data: { label: "why" } }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, column.why)
+      h("td", { class: "why", data: { label: "why" } }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, isSame ? column.why : "")
         : h("button", { class: "plain", title: column.why, onclick: () => setRole(column, column.suggested_role) }, `suggested: ${column.suggested_role}`)));
   };
   const head = [["column", ""], ["how values are spread", ""], ["distinct", "how many different values"], ["missing", "records without a value"], ["unique", "records whose value nobody else has"], ["role", ""], ["why", "the reason of the suggestion"]];

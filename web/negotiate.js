@@ -199,7 +199,7 @@ function showAnswer() {
   const isExact = answer.outcome === "exact";
   parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
   put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
-    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost, detail lost ${percent(answer.exact.loss.ncp)}` : "see them ↓"));
+    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost${isTold(answer.exact.loss.ncp) ? `, detail lost ${percent(answer.exact.loss.ncp)}` : ""}` : "see them ↓"));
   if (isExact) {
     const offer = answer.exact;
     put(parts.answer, h("div", { class: "card verdict good" },
@@ -230,7 +230,7 @@ function withoutOne(offers) {
   if (offers.length === 0) return null;
   return h("section", { class: "card without" }, h("h3", {}, "Or hide one attribute, and all else is as wished"),
     h("ul", { class: "plainlist" }, offers.map((offer) => h("li", {}, h("button", { class: "plain", onclick: () => take(offer) }, `without ${offer.attribute}`),
-      `: ${counted(offer.n_suppressed, "record")} lost, detail lost ${percent(offer.loss.ncp)}`))));
+      `: ${counted(offer.n_suppressed, "record")} lost${isTold(offer.loss.ncp) ? `, detail lost ${percent(offer.loss.ncp)}` : ""}`))));
 }
 
 function card(kind, number, title, offer, choice, alternatives = []) {
@@ -281,6 +281,9 @@ function facts(offer) {
     fact("detail lost", "NCP, the normalized certainty penalty: 0 is exact, 1 is nothing left", percent(offer.loss.ncp)));
 }
 
+/** Without preview nothing is told that is measured with the table. */
+const isTold = (loss) => loss !== null && loss !== undefined;
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // ── Around the answer ──
@@ -327,7 +330,7 @@ function showCurves() {
         { name: "best scheme for each", kind: "good", points: against.points.map((point, x) => ({ x, y: point.best?.n_suppressed ?? null, label: point.best ? lost(point.value, point.best.n_suppressed) : "" })) },
       ],
     }),
-    lineChart({
+    !against.points.some((point) => isTold(point.loss) || isTold(point.best?.loss)) ? null : lineChart({
       title: `Detail lost, by ${key}`, ticks, at, xName: key, yMax: 1, yName: (y) => percent(y), onPick: pick,
       lines: [
         { name: "these levels", kind: "curator", points: against.points.map((point, x) => ({ x, y: point.loss, label: `${key} = ${point.value}: loss ${decimal(point.loss)}` })) },
