@@ -7,7 +7,7 @@ import { readingCard } from "./reading.js";
 import { riskCard } from "./risk.js";
 import { decide, guide, guideBy } from "./guide.js";
 import { openProject } from "./session.js";
-import { go, on, state, writeAddress } from "./store.js";
+import { go, isMadeUp, on, state, writeAddress } from "./store.js";
 import { ROLES, bytes, counted, grouped, percent } from "./words.js";
 import { get } from "./api.js";
 
@@ -55,7 +55,7 @@ function show(profile) {
   const leftOut = drops && profile.n_incomplete > 0 ? `; ${grouped(profile.n_incomplete)} that lack a value are left out of every answer` : "";
   put(root,
     h("div", { class: "title" }, h("div", {}, h("h1", { title: profile.data }, visible(profile.data)),
-      h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}${leftOut}${state.about.is_demo ? "; made up, nobody is in it" : ""}`)),
+      h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}${leftOut}${isMadeUp() ? "; made up, nobody is in it" : ""}`)),
       state.about.allows_preview ? h("div", { class: "row" },
         h("button", { onclick: () => opener(false), "aria-expanded": panel.childElementCount > 0 }, "Open another table"),
         saver()) : null),
