@@ -66,7 +66,7 @@ function build() {
     (scheme) => pinned(scheme));
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
-    brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
+    brief: h("a", { class: "brief", hidden: true, href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     beside: h("div", { "aria-live": "polite" }),
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
     groups: state.about.allows_preview ? groupsCard() : null, spread: state.about.allows_preview ? spreadCard() : null, search: h("div", {}),
@@ -197,6 +197,7 @@ const named = (marks) => [["exact", "✓", "good"], ["suppression", "1", "curato
 function showAnswer() {
   const { answer } = state;
   const isExact = answer.outcome === "exact";
+  parts.brief.hidden = false;
   parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
   put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
     h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost${isTold(answer.exact.loss.ncp) ? `, detail lost ${percent(answer.exact.loss.ncp)}` : ""}` : "see them ↓"));

@@ -18,7 +18,7 @@ export function ranges(modes) {
   const parts = {
     isLocal: true, picture,
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
-    brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
+    brief: h("a", { class: "brief", hidden: true, href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     curves: h("div", { class: "curves" }), sample: h("div", {}), content: [],
     ask: (wish, onProgress) => ask("/negotiate-local", question(wish), onProgress),
     show: (answer) => showAnswer(parts, answer),
@@ -53,6 +53,7 @@ async function lookAround(parts, wish) {
 
 function showAnswer(parts, answer) {
   const isExact = answer.outcome === "exact";
+  parts.brief.hidden = false;
   parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
   put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
     h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost${answer.exact.loss === null ? "" : `, detail lost ${percent(answer.exact.loss)}`}` : "see them ↓"));

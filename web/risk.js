@@ -76,7 +76,7 @@ function uniques(found, nAttributes) {
       h("div", {}, h("h4", {}, "Smallest sets that find them"),
         h("ul", { class: "bars sets" }, found.n_sets_of_size.map((n, i) => bar(counted(i + 1, "attribute"), (100 * n) / Math.max(...found.n_sets_of_size), grouped(n))))),
       h("div", {}, h("h4", {}, term("What each attribute does", "the share of all scores that comes from sets with it; a set counts for each of its attributes")),
-        h("ul", { class: "bars contributions" }, rows.map(({ attribute, percent: share }) => bar(attribute, Math.min(100, share), percent(share / 100)))),
+        h("ul", { class: "bars contributions" }, rows.map(({ attribute, percent: share }) => bar(attribute, Math.min(100, share), `${share.toFixed(1)} %`))),
         rows.filter(({ values }) => values?.length > 0).map((row) => ofValues(row, bar)))),
     h("p", { class: "note" }, `A match with one of them is right with probability ${decimal(found.dis)}, if ${percent(found.fraction)} of the population is in the table`, " (", term("DIS", "the data intrusion simulation of Skinner and Elliot 2002"), "); the highest score of a record is ", decimal(found.highest_score), ". ",
       "Every record's own: ", h("code", {}, "incrowd risk --special-uniques --per-record -o risk.csv"), "."));
@@ -84,7 +84,7 @@ function uniques(found, nAttributes) {
 
 /** What the values of an attribute contribute, of what the attribute does: the most first, all of them when asked. */
 function ofValues({ attribute, values }, bar) {
-  const line = ({ value, percent: share }) => bar(value === "" ? "(no value)" : value, share, percent(share / 100));
+  const line = ({ value, percent: share }) => bar(value === "" ? "(no value)" : value, share, `${share.toFixed(1)} %`);
   const list = h("ul", { class: "bars values" }, values.slice(0, N_VALUES_SHOWN).map(line));
   const nMore = values.length - N_VALUES_SHOWN;
   const more = nMore > 0 ? h("button", { class: "link", onclick: () => { put(list, ...values.map(line)); more.remove(); } }, `Show ${counted(nMore, "more value")}`) : null;
