@@ -111,6 +111,7 @@ docs: target/python $(SITE_VENV)/.installed ## Build the documentation with both
 	PYTHONPATH=target/python $(SITE_VENV)/bin/pdoc incrowd --docformat restructuredtext \
 		--output-directory target/site-source/reference/python
 	cp -R target/doc target/site-source/reference/rust
+	cp docs/site/rust.html target/site-source/reference/rust/index.html
 	NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
 	$(SITE_VENV)/bin/python docs/site/check.py target/site
 	@echo "open target/site/index.html"

@@ -72,7 +72,7 @@ export function sparkBars(bars, label) {
  * @param {{title: string, xName: string, yName: string, points: {x: number, y: number, kind: string, label: string, mark?: string}[], xText: (x: number) => string, yText: (y: number) => string, take?: (picture: SVGElement) => any}} map
  */
 export function scatter({ title, xName, yName, points, xText, yText, take }) {
-  const [width, height, left, right, above, below] = [640, 340, 72, 18, 18, 44];
+  const [width, height, left, right, above, below] = [640, 340, 72, 26, 18, 44];
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
   const [xLow, xHigh] = [Math.max(0, Math.min(...xs) - 0.02), Math.min(1, Math.max(...xs) + 0.03)];

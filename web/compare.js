@@ -89,6 +89,9 @@ function analyses(rows) {
 }
 
 function show(body, { rows, frontier, notes, n_records: n }) {
+  // Without preview nothing is told that is measured with the table.
+  const isTold = (value) => rows.some((row) => (value(row) ?? null) !== null);
+  const [hasLoss, hasError] = [isTold((row) => row.loss.ncp), isTold((row) => row.query_error?.median)];
   const hasBits = rows.some((row) => row.loss.entropy !== undefined);
   const best = (value) => Math.min(...rows.map((row) => value(row) ?? Infinity));
   const number = (row, label, value, text) => h("td", { data: { label }, class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" },
@@ -103,8 +106,8 @@ function show(body, { rows, frontier, notes, n_records: n }) {
         ? h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))
         : h("span", {}, row.method, row.holds ? null : isOneByOne(row) ? h("small", {}, "promises no k") : " (broken)", h("small", {}, row.title)))),
       number(row, "records lost", (one) => one.n_suppressed, grouped),
-      number(row, "uncertainty", (one) => one.loss.ncp, (value) => percent(value)),
-      number(row, "query error", (one) => one.query_error.median, (value) => percent(value)),
+      hasLoss ? number(row, "uncertainty", (one) => one.loss.ncp, (value) => percent(value)) : null,
+      hasError ? number(row, "query error", (one) => one.query_error.median, (value) => percent(value)) : null,
       hasBits ? number(row, "bits lost", (one) => one.loss.entropy, (value) => percent(value)) : null,
       number(row, "group size", (one) => one.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
       number(row, "highest risk", (one) => one.risk?.highest ?? 1, (value) => percent(value)),
@@ -115,8 +118,8 @@ function show(body, { rows, frontier, notes, n_records: n }) {
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [
-    ["method", null], ["records lost", "suppressed records"], ["uncertainty", "NCP, the normalized certainty penalty: 0 is exact"],
-    ["query error", "median relative error of counting in the release, over random queries about one to three attributes"],
+    ["method", null], ["records lost", "suppressed records"], ...(hasLoss ? [["uncertainty", "NCP, the normalized certainty penalty: 0 is exact"]] : []),
+    ...(hasError ? [["query error", "median relative error of counting in the release, over random queries about one to three attributes"]] : []),
     ...(hasBits ? [["bits lost", "non-uniform entropy"]] : []), ["group size", "C_AVG: records per group"],
     ["highest risk", "prosecutor risk: one over the smallest group"], ["average risk", "groups over published records"], ["", null]];
   const points = frontier.bargains.map((one) => ({

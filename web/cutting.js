@@ -34,7 +34,7 @@ function picture(box, lists, set, values, isDate, name) {
   const given = JSON.stringify(lists);
   lists = lists.filter((list) => list.length > 0).map((list) => [...list].sort((a, b) => a - b));
   // Cut points of dates are kept as a file of labels: what comes here is about numbers.
-  if (lists.length === 0 || isDate) lists = [quantiles(values, 4)];
+  if (lists.length === 0 || isDate) lists = [quantiles(values, 4), quantiles(values, 2)].filter((list, i, all) => list.length > 0 && list.length !== all[i - 1]?.length);
   const isWhole = values.every(({ at }) => Number.isInteger(at));
   const step = isWhole ? Math.max(1, 1) : (high - low) / 100;
   const x = (at) => EDGE + ((WIDTH - 2 * EDGE) * (at - low)) / (high - low || 1);
@@ -55,8 +55,8 @@ function picture(box, lists, set, values, isDate, name) {
     if (focus) place.querySelector(`[data-cut="${focus}"]`)?.focus();
     set(lists, values, isDate);
   }
-  /** Moves a cut on its level and, as it is there too, on the finer ones. */
-  const moved = (level, from, to) => lists.map((list, i) => (i <= level ? list.map((cut) => (cut === from ? to : cut)) : list));
+  /** Moves a cut on every level that has it: a coarser level that kept it would bring it back. */
+  const moved = (from, to) => lists.map((list) => list.map((cut) => (cut === from ? to : cut)));
   const without = (level, cut) => lists.map((list, i) => (i >= level ? list.filter((one) => one !== cut) : list));
 
   function draw() {
@@ -69,7 +69,7 @@ function picture(box, lists, set, values, isDate, name) {
         class: "handle", tabindex: 0, role: "slider", data: { cut: key }, "aria-label": `Level ${level + 1} of ${name}, cut point`, "aria-valuenow": String(cut), "aria-valuetext": told(cut), "aria-valuemin": String(low), "aria-valuemax": String(high),
         onkeydown: (event) => {
           const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 }[event.key];
-          if (by !== undefined) { const to = Number((cut + by * step).toPrecision(10)); event.preventDefault(); if (to > low && to <= high) change(moved(level, cut, to), `${level}:${to}`); }
+          if (by !== undefined) { const to = Number((cut + by * step).toPrecision(10)); event.preventDefault(); if (to > low && to <= high) change(moved(cut, to), `${level}:${to}`); }
           if (event.key === "Delete" || event.key === "Backspace") { event.preventDefault(); change(without(level, cut)); }
         },
         onpointerdown: (event) => drag(event, level, cut),
@@ -100,7 +100,7 @@ function picture(box, lists, set, values, isDate, name) {
     const move = (event) => {
       const to = at(pointer(event));
       if (to === cut || to <= low || to > high) return;
-      lists = moved(level, cut, to);
+      lists = moved(cut, to);
       cut = to;
       draw();
     };

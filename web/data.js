@@ -7,7 +7,7 @@ import { readingCard } from "./reading.js";
 import { riskCard } from "./risk.js";
 import { decide, guide, guideBy } from "./guide.js";
 import { openProject } from "./session.js";
-import { go, on, state, writeAddress } from "./store.js";
+import { go, isMadeUp, on, state, writeAddress } from "./store.js";
 import { ROLES, bytes, counted, grouped, percent } from "./words.js";
 import { get } from "./api.js";
 
@@ -55,7 +55,7 @@ function show(profile) {
   const leftOut = drops && profile.n_incomplete > 0 ? `; ${grouped(profile.n_incomplete)} that lack a value are left out of every answer` : "";
   put(root,
     h("div", { class: "title" }, h("div", {}, h("h1", { title: profile.data }, visible(profile.data)),
-      h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}${leftOut}${state.about.is_demo ? "; made up, nobody is in it" : ""}`)),
+      h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}${leftOut}${isMadeUp() ? "; made up, nobody is in it" : ""}`)),
       state.about.allows_preview ? h("div", { class: "row" },
         h("button", { onclick: () => opener(false), "aria-expanded": panel.childElementCount > 0 }, "Open another table"),
         saver()) : null),
@@ -125,7 +125,7 @@ function columns(profile) {
       h("td", { class: "n", data: { label: "missing" } }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
       h("td", { class: "n", data: { label: "unique" } }, column.n_unique === 0 ? "–" : percent(column.share_unique)),
       h("td", { data: { label: "role" } }, choice),
-      h("td", { class: "why", data: { label: "why" } }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, column.why)
+      h("td", { class: "why", data: { label: "why" } }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, isSame ? column.why : "")
         : h("button", { class: "plain", title: column.why, onclick: () => setRole(column, column.suggested_role) }, `suggested: ${column.suggested_role}`)));
   };
   const head = [["column", ""], ["how values are spread", ""], ["distinct", "how many different values"], ["missing", "records without a value"], ["unique", "records whose value nobody else has"], ["role", ""], ["why", "the reason of the suggestion"]];

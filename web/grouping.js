@@ -8,6 +8,8 @@ import { counted, grouped } from "./words.js";
 /** How high a line is, and how many are drawn around what is seen. */
 const LINE = 30;
 const SEEN = 14;
+/** So many values a table shows at once. */
+const N_ROWS = 300;
 
 /** Trees of so few values stand in the project file; larger ones become a file of their own. */
 const N_IN_PROJECT = 200;
@@ -39,6 +41,7 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   let level = 1;
   let sortBy = "value";
   let looksFor = "";
+  /** How many values the table shows. */ let nRows = N_ROWS;
   /** The group whose items are shown, or all. @type {string | null} */ let within = null;
   const marked = new Set();
   let last = -1;
@@ -49,8 +52,8 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   // ── What is drawn ──
 
   const tabs = h("div", { class: "kinds", role: "radiogroup", "aria-label": "Level" });
-  const finder = h("input", { type: "search", placeholder: "Find", "aria-label": "Find values", autocomplete: "off", oninput: () => { looksFor = finder.value.toLowerCase(); list.scrollTop = 0; drawItems(); } });
-  const sorter = h("select", { "aria-label": "Order", onchange: () => { sortBy = sorter.value; drawItems(); } },
+  const finder = h("input", { type: "search", placeholder: "Find", "aria-label": "Find values", autocomplete: "off", oninput: () => { looksFor = finder.value.toLowerCase(); list.scrollTop = 0; nRows = N_ROWS; drawItems(); drawSheet(); } });
+  const sorter = h("select", { "aria-label": "Order", onchange: () => { sortBy = sorter.value; drawItems(); drawSheet(); } },
     h("option", { value: "value" }, "by value"), h("option", { value: "frequency" }, "most frequent first"), h("option", { value: "group" }, "by group"));
   const list = h("div", { class: "marks", role: "listbox", "aria-multiselectable": "true", tabindex: 0, "aria-label": `Values of ${name}`, onscroll: () => paint(), onkeydown: keys });
   const lanes = h("ul", { class: "lanes", "aria-label": "Groups" });
@@ -58,22 +61,23 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   const known = h("datalist", { id: "groups-known" });
   const status = h("p", { class: "note", role: "status" });
   const sheet = h("div", { class: "sheet", hidden: true });
-  const views = h("button", { type: "button", class: "plain", onclick: () => { sheet.hidden = !sheet.hidden; columns.hidden = !sheet.hidden; views.textContent = sheet.hidden ? "As a table" : "As groups"; drawSheet(); } }, "As a table");
+  const views = h("button", { type: "button", class: "plain", onclick: () => { sheet.hidden = !sheet.hidden; columns.hidden = !sheet.hidden; views.textContent = sheet.hidden ? "As a table" : "As groups"; byMark.hidden = naming.hidden = !sheet.hidden; drawSheet(); } }, "As a table");
+  const byMark = h("button", { type: "button", class: "plain", onclick: markAll }, "Mark all found");
+  const naming = h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); group(label.value); } },
+    h("label", { for: "group-name", class: "unseen" }, "Name of the group"), label, h("button", {}, "Group them"),
+    h("button", { type: "button", onclick: () => group(null), title: "every marked one is a group of its own" }, "Ungroup"));
   const starts = h("select", { "aria-label": "Start from", onchange: () => { const start = starts.value; starts.value = ""; if (start) begin(start); } },
     h("option", { value: "" }, "Start from …"), h("option", { value: "flat" }, "nothing: every value on its own"), h("option", { value: "prefix" }, "first characters"),
     h("option", { value: "order" }, "order: groups of equally many records"), h("option", { value: "frequency" }, "frequency: rare values together"));
   const back = h("button", { type: "button", class: "plain", onclick: undo, title: "Ctrl+Z" }, "Undo");
   const columns = h("div", { class: "group-columns" },
-    h("div", {}, h("div", { class: "row tight" }, finder, sorter, h("button", { type: "button", class: "plain", onclick: markAll }, "Mark all found")), list),
+    h("div", {}, list),
     h("div", {}, lanes));
   put(box,
     h("p", { class: "note" }, "Mark what belongs together and give it a name: click, Shift and Ctrl, or arrows and space. Drag onto a group, or Ctrl+X here and Ctrl+V there. Groups can be grouped again, on the next level."),
     h("div", { class: "row tight" }, tabs, starts, views, back),
-    columns, sheet, known,
-    h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); group(label.value); } },
-      h("label", { for: "group-name", class: "unseen" }, "Name of the group"), label, h("button", {}, "Group them"),
-      h("button", { type: "button", onclick: () => group(null), title: "every marked one is a group of its own" }, "Ungroup")),
-    status);
+    h("div", { class: "row tight" }, finder, sorter, byMark),
+    columns, sheet, known, naming, status);
   drawAll();
   // What names and values suggest, known lists of codes among it, where that is more than nothing.
   ask("/profile", { project: state.project.id }).then(({ columns }) => {
@@ -171,14 +175,21 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   /** One row per value, one column per level; every cell can be typed into. */
   function drawSheet() {
     if (sheet.hidden) return;
+    const focused = sheet.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
     const n = lines[0].labels.length;
-    const shown = lines.map((line, i) => [line, i]).filter(([line]) => !looksFor || line.labels.some((text) => text.toLowerCase().includes(looksFor))).slice(0, 300);
+    const order = { value: () => 0, frequency: ([a], [b]) => b.n - a.n, group: ([a], [b]) => a.labels[level].localeCompare(b.labels[level]) }[sortBy];
+    const all = lines.map((line, i) => [line, i]).filter(([line]) => !looksFor || line.labels.some((text) => text.toLowerCase().includes(looksFor))).sort(order);
+    const shown = all.slice(0, nRows);
     put(sheet, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Every value with its labels" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, name), Array.from({ length: n - 1 }, (_, i) => h("th", { scope: "col" }, `level ${i + 1}`)), h("th", { scope: "col", class: "n" }, "records"))),
       h("tbody", {}, shown.map(([line, i]) => h("tr", {}, h("th", { scope: "row", title: line.labels[0] }, visible(line.labels[0]) || "(no value)"),
-        line.labels.slice(1).map((text, at) => h("td", {}, h("input", { type: "text", value: text, "aria-label": `Level ${at + 1} of ${line.labels[0]}`, spellcheck: "false", onchange: (event) => write(i, at + 1, event.target.value) }))),
+        line.labels.slice(1).map((text, at) => h("td", {}, h("input", { type: "text", value: text, "aria-label": `Level ${at + 1} of ${line.labels[0]}`, spellcheck: "false", data: { cell: `${i}:${at}` },
+          // What Tab leads to is reached first, and has the focus again afterwards.
+          onchange: (event) => { const { value } = event.target; setTimeout(() => write(i, at + 1, value)); } }))),
         h("td", { class: "n" }, grouped(line.n))))))),
-    lines.length > shown.length ? h("p", { class: "note" }, `${grouped(shown.length)} of ${counted(lines.length, "value")} are shown; find the others above.`) : null);
+    all.length > shown.length ? h("div", { class: "row" }, h("p", { class: "note" }, `${grouped(shown.length)} of ${counted(all.length, "value")} are shown; find others above.`),
+      h("button", { type: "button", class: "plain", onclick: () => { nRows += N_ROWS; drawSheet(); } }, `Show ${grouped(Math.min(N_ROWS, all.length - shown.length))} more`)) : null);
+    if (focused) sheet.querySelector(`[data-cell="${focused}"]`)?.focus();
   }
 
   // ── Marking ──

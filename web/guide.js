@@ -1,7 +1,7 @@
 // What a newcomer decides before the first answer means something: a short list, and how much of it is done.
 
 import { h, visible } from "./dom.js";
-import { go, on, state, tell } from "./store.js";
+import { go, isMadeUp, on, state, tell } from "./store.js";
 import { counted } from "./words.js";
 
 /** @type {any} what the columns look like; null until that is known */ let profile = null;
@@ -17,7 +17,7 @@ export function decide(name) {
 }
 
 /** Whoever wrote a project file has decided; without preview nothing is to be decided here. */
-const isGuided = () => Boolean(state.project && state.about?.allows_preview && !state.about.is_demo && !state.project.is_saved);
+const isGuided = () => Boolean(state.project && state.about?.allows_preview && !isMadeUp() && !state.project.is_saved);
 
 /** @param {any} seen what /profile says of the project that is open */
 export function guideBy(seen) {

@@ -111,7 +111,8 @@ function builder(panel, name) {
   function startOf(kind) {
     switch (kind) {
       case "intervals": return { intervals: [5, 10, 20], origin: 0 };
-      case "cuts": return { cuts: [[18, 30, 45, 65], [18, 65]] };
+      // Where they are is found out from the values.
+      case "cuts": return { cuts: null };
       case "mask": return { mask: 5 };
       case "dates": return { dates: ["month", "quarter", "year"] };
       // Whatever it is now is where grouping starts.
@@ -196,7 +197,7 @@ function builder(panel, name) {
     const isSame = JSON.stringify(rule ?? null) === JSON.stringify(saved ?? null);
     if (isSame) drafts.delete(draftKey(name));
     else drafts.set(draftKey(name), { kind: shown, rule: structuredClone(rule) });
-    if (rule?.tree === null || rule?.text === "") return put(view);
+    if (rule?.tree === null || rule?.cuts === null || rule?.text === "") return put(view);
     try {
       const seen = await ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: rule ?? { flat: true } },
         (job) => put(view, progressBar(job)));

@@ -3,7 +3,7 @@
 import { showJobs } from "./jobs.js";
 import { askTabs, get, setKey, takeKey } from "./api.js";
 import { h, problemBox, put, say, visible } from "./dom.js";
-import { address, canRedo, canUndo, isGuest, on, readAddress, redo, startWish, state, tell, undo, writeAddress } from "./store.js";
+import { address, canRedo, canUndo, isGuest, isMadeUp, on, readAddress, redo, startWish, state, tell, undo, writeAddress } from "./store.js";
 import { grouped } from "./words.js";
 import { openProject } from "./session.js";
 import * as data from "./data.js";
@@ -128,7 +128,7 @@ function bar() {
     h("nav", { "aria-label": "Steps" }, h("ol", {}, screens().map(link))),
     h("div", { class: "tools" },
       state.project && h("span", { class: "source", title: "the table that is open" },
-        visible(state.project.document.data?.path ?? ""), state.about.is_demo ? h("small", {}, " made up") : null,
+        visible(state.project.document.data?.path ?? ""), isMadeUp() ? h("small", {}, " made up") : null,
         isGuest() ? h("small", { class: "guest", title: "you negotiate and compare; values, roles and publishing are the curator's" }, " guest") : null,
         n ? h("small", { title: nDropped > 0 ? `${grouped(nDropped)} more lack a value and are left out` : null }, ` ${grouped(n)}${nDropped > 0 ? ` of ${grouped(n + nDropped)}` : ""} records`) : null),
       tool("undo", "Undo the last wish (Ctrl+Z)", "M9 7 4 12l5 5M4 12h10a6 6 0 0 1 6 6", undo, !canUndo()),

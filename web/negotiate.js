@@ -66,7 +66,7 @@ function build() {
     (scheme) => pinned(scheme));
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
-    brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
+    brief: h("a", { class: "brief", hidden: true, href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     beside: h("div", { "aria-live": "polite" }),
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
     groups: state.about.allows_preview ? groupsCard() : null, spread: state.about.allows_preview ? spreadCard() : null, search: h("div", {}),
@@ -197,9 +197,10 @@ const named = (marks) => [["exact", "✓", "good"], ["suppression", "1", "curato
 function showAnswer() {
   const { answer } = state;
   const isExact = answer.outcome === "exact";
+  parts.brief.hidden = false;
   parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
   put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
-    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost, detail lost ${percent(answer.exact.loss.ncp)}` : "see them ↓"));
+    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost${isTold(answer.exact.loss.ncp) ? `, detail lost ${percent(answer.exact.loss.ncp)}` : ""}` : "see them ↓"));
   if (isExact) {
     const offer = answer.exact;
     put(parts.answer, h("div", { class: "card verdict good" },
@@ -230,7 +231,7 @@ function withoutOne(offers) {
   if (offers.length === 0) return null;
   return h("section", { class: "card without" }, h("h3", {}, "Or hide one attribute, and all else is as wished"),
     h("ul", { class: "plainlist" }, offers.map((offer) => h("li", {}, h("button", { class: "plain", onclick: () => take(offer) }, `without ${offer.attribute}`),
-      `: ${counted(offer.n_suppressed, "record")} lost, detail lost ${percent(offer.loss.ncp)}`))));
+      `: ${counted(offer.n_suppressed, "record")} lost${isTold(offer.loss.ncp) ? `, detail lost ${percent(offer.loss.ncp)}` : ""}`))));
 }
 
 function card(kind, number, title, offer, choice, alternatives = []) {
@@ -281,6 +282,9 @@ function facts(offer) {
     fact("detail lost", "NCP, the normalized certainty penalty: 0 is exact, 1 is nothing left", percent(offer.loss.ncp)));
 }
 
+/** Without preview nothing is told that is measured with the table. */
+const isTold = (loss) => loss !== null && loss !== undefined;
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // ── Around the answer ──
@@ -327,7 +331,7 @@ function showCurves() {
         { name: "best scheme for each", kind: "good", points: against.points.map((point, x) => ({ x, y: point.best?.n_suppressed ?? null, label: point.best ? lost(point.value, point.best.n_suppressed) : "" })) },
       ],
     }),
-    lineChart({
+    !against.points.some((point) => isTold(point.loss) || isTold(point.best?.loss)) ? null : lineChart({
       title: `Detail lost, by ${key}`, ticks, at, xName: key, yMax: 1, yName: (y) => percent(y), onPick: pick,
       lines: [
         { name: "these levels", kind: "curator", points: against.points.map((point, x) => ({ x, y: point.loss, label: `${key} = ${point.value}: loss ${decimal(point.loss)}` })) },

@@ -57,10 +57,11 @@ function show(review, question) {
     button.disabled = false;
   };
   const list = (names) => names.map((one, i) => [i > 0 ? ", " : "", h("b", {}, one)]);
-  const kept = [...review.sensitive, ...review.unchanged];
+  const coarser = review.coarser.map((one) => one.attribute);
+  const kept = [...review.sensitive, ...review.unchanged].filter((name) => !coarser.includes(name));
   checker = verifyCard();
   put(root,
-    h("div", { class: "title" }, h("div", {}, h("h1", {}, "Publish"), h("p", { class: "lead" }, "Read what will be promised, then let it go."))),
+    h("div", { class: "title" }, h("div", {}, h("h1", {}, "Publish"), h("p", { class: "lead" }, "Read what will be promised, then publish."))),
     h("div", { class: "two even" },
       h("section", { class: "card promise" },
         h("h2", {}, "The promise"),
@@ -72,6 +73,7 @@ function show(review, question) {
           review.n_dropped > 0 ? h("li", {}, `${counted(review.n_dropped, "record")} lack a value and were left out before.`) : null,
           review.removed.length ? h("li", {}, "Removed: ", list(review.removed), ".") : null,
           review.person.length ? h("li", {}, "It is about people, who are counted by ", list(review.person), ", however many records they have.") : null,
+          review.coarser.map((one) => h("li", {}, "Published coarser: ", h("b", {}, one.attribute), `, ${one.in_words}.`)),
           kept.length ? h("li", {}, "Published as they are: ", list(kept), review.keeps_unnamed ? ", and every column without a role." : ".") : null),
         h("h3", {}, "It does not promise"),
         h("ul", { class: "plainlist soft" },

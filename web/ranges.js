@@ -18,7 +18,7 @@ export function ranges(modes) {
   const parts = {
     isLocal: true, picture,
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
-    brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
+    brief: h("a", { class: "brief", hidden: true, href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     curves: h("div", { class: "curves" }), sample: h("div", {}), content: [],
     ask: (wish, onProgress) => ask("/negotiate-local", question(wish), onProgress),
     show: (answer) => showAnswer(parts, answer),
@@ -53,9 +53,10 @@ async function lookAround(parts, wish) {
 
 function showAnswer(parts, answer) {
   const isExact = answer.outcome === "exact";
+  parts.brief.hidden = false;
   parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
   put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
-    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost, detail lost ${percent(answer.exact.loss)}` : "see them ↓"));
+    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost${answer.exact.loss === null ? "" : `, detail lost ${percent(answer.exact.loss)}`}` : "see them ↓"));
   if (isExact) {
     const offer = answer.exact;
     const publish = () => { state.chosen = { choice: "exact", local: true }; go("publish"); };
@@ -120,11 +121,13 @@ function take(offer) {
 
 /** What each attribute loses; what is more than allowed stands out. */
 function losses(offer) {
+  // Without preview, losses are not told.
+  if (offer.loss === null) return null;
   const most = state.wish.max_loss ?? {};
   return h("ul", { class: "scheme" }, Object.entries(offer.loss_of).map(([name, lost]) =>
     h("li", { class: lost > (most[name] ?? 1) + 1e-9 ? "beyond" : null },
-      h("span", { class: "name" }, name), h("span", { class: "meter", "aria-hidden": true }, h("i", { style: { width: `${(lost ?? 0) * 100}%` } })),
-      h("span", { class: "phrase" }, lost === null ? "not told" : `loses ${percent(lost)}`))));
+      h("span", { class: "name" }, name), h("span", { class: "meter", "aria-hidden": true }, h("i", { style: { width: `${lost * 100}%` } })),
+      h("span", { class: "phrase" }, `loses ${percent(lost)}`))));
 }
 
 function facts(offer, answer) {

@@ -36,9 +36,9 @@ export function readingCard(edit, isNeeded = false) {
   if (!data || !state.about.allows_preview) return null;
   const kind = kindOf(data.path);
   const fields = SETTINGS.filter(([, , only]) => only === null || only === kind).map((setting) => field(setting, data, edit));
-  const said = SETTINGS.filter(([name]) => data[name] !== undefined).length;
+  const said = SETTINGS.filter(([name, , , choices]) => ![choices?.[0][0] ?? "", undefined].includes(Array.isArray(data[name]) ? data[name].join() : data[name])).length;
   const card = h("details", { class: "card reading", open: isOpen || isNeeded, ontoggle: () => { isOpen = card.open; } },
-    h("summary", {}, `How the table is read${said > 0 ? ` (${said} said)` : ""}`),
+    h("summary", {}, `How the table is read${said > 0 ? ` (${said} set)` : ""}`),
     h("div", { class: "settings" }, fields), coarser(edit));
   return card;
 }
@@ -76,5 +76,5 @@ function coarser(edit) {
     const much = now === "" ? null : h("input", { type: "text", class: "value", value: String(value), "aria-label": `${COARSER[now][0]}, for ${name}`, onchange: () => set(now, much.value.trim()) });
     return h("div", { class: "row" }, h("span", { class: "name" }, name), how, much);
   };
-  return h("div", { class: "coarser" }, h("h2", {}, "Values that are published"), attributes.map(row));
+  return h("div", { class: "coarser" }, h("h2", {}, "How sensitive and other columns are published"), attributes.map(row));
 }

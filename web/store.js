@@ -21,6 +21,9 @@ export const state = {
 };
 
 /** Whose key opened the page: guests negotiate and compare, and nothing else. */
+/** Whether the table that is open is the made-up one; a table of one's own can be opened beside it. */
+export const isMadeUp = () => Boolean(state.about?.is_demo && state.project?.document?.data?.path === state.about.project?.document?.data?.path);
+
 export const isGuest = () => state.about?.role === "guest";
 
 /** What a guest may not ask below, by criterion; nothing for the curator. @param {string} key */

@@ -14,8 +14,8 @@ export function verifyCard() {
   if (!state.about.allows_preview) return null;
   const result = h("div", { "aria-live": "polite" });
   const known = Object.entries(state.project?.document?.attributes ?? {}).filter(([, about]) => about.role === "quasi-identifier").map(([name]) => name);
-  const field = (label, value) => { const input = h("input", { type: "text", value, title: value || null, autocomplete: "off", spellcheck: "false" }); return [h("label", {}, label, input), input]; };
-  const [kLabel, k] = field("k", String(state.wish.k ?? 5));
+  const field = (label, value, kind = null) => { const input = h("input", { type: "text", value, title: value || null, autocomplete: "off", spellcheck: "false" }); return [h("label", { class: kind }, label, input), input]; };
+  const [kLabel, k] = field("k", String(state.wish.k ?? 5), "few");
   const [namesLabel, names] = field("quasi-identifiers, with commas", known.join(", "));
   const [secretLabel, secret] = field("sensitive (optional)", "");
   const picker = h("input", { type: "file", id: "release", multiple: true, onchange: () => bring([...picker.files]) });
@@ -103,7 +103,7 @@ export function attacked(found, isPart = false) {
   const bar = (name, share, text) => h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, text));
   const rows = releases.flatMap((release) => (release.sensitive ?? []).flatMap((one) => [
     one.homogeneity ? bar(`${visible(one.attribute)}: all alike in a group`, one.homogeneity.n_records / Math.max(1, release.n_records), counted(one.homogeneity.n_records, "record")) : null,
-    one.skewness ? bar(`${visible(one.attribute)}: best guess is right`, one.skewness.best_guess, `${percent(one.skewness.best_guess)}, ${percent(one.skewness.best_guess_before)} without it`) : null,
+    one.skewness ? bar(`${visible(one.attribute)}: best guess is right`, one.skewness.best_guess, `${percent(one.skewness.best_guess)} (${percent(one.skewness.best_guess_before)} without the release)`) : null,
   ]));
   return h("section", { class: isPart ? null : "card risk" }, h(isPart ? "h3" : "h2", {}, "What an attacker finds"), rows.filter(Boolean).length ? h("ul", { class: "bars said" }, rows) : h("p", { class: "note" }, "Without a sensitive attribute there is nothing to guess."));
 }

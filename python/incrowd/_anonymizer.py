@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
 from ._error import Error, PrivacyWarning
-from ._frames import columns_of, frame_of, movable, native_of, to_arrow, to_dict, to_pandas, to_polars, unfit_columns, without_unused
+from ._frames import columns_of, frame_of, native_of, to_arrow, to_dict, to_pandas, to_polars, unfit_columns
 from ._groups import Groups
 from ._objects import Answer, Offer
+from ._plain import values_of
 from ._progress import bar
 from ._table import Named, Release, Table, _chosen, _published, _Shown
 from ._wishes import Cells, Method, PerAttribute, Settle, names, takes
@@ -195,7 +196,7 @@ class Anonymizer(_Base):
         """Finds the best that keeps the promise on ``X``, publishes it, and has that verified."""
         params = self.get_params(deep=False)
         given = _Given.of(X)
-        if given.is_array and len(given.data) == 1:
+        if given.is_array and given.n_records == 1:
             raise Error("1 sample cannot be hidden among others", kind="data", hint="give the records among which each is hidden")
         roles = {name: given.named(params.pop(name)) for name in _OF_TABLE if name != "missing"}
         roles |= {"missing": params.pop("missing"), **{name: params.pop(name) for name in _BESIDE}}
@@ -253,6 +254,8 @@ class Anonymizer(_Base):
         frame, origin = frame_of(given.data, "data frame", declared=kept, needed=[*kept, *release.columns])
         recoded = self._recoded(frame, kept, release)
         exact = [column for column in kept if column not in release.columns or column in release._exact()]
+        if given.is_array and origin.kind == "dict":
+            return _array_of_columns(to_dict(_native.Frame(recoded, "data frame")), kept)
         if given.is_array:
             return _array_of(to_pandas(recoded, origin, exact), kept)
         if origin.kind == "pandas":
@@ -265,7 +268,7 @@ class Anonymizer(_Base):
 
     def _recoded(self, frame: Any, kept: list[str], release: Release) -> Any:
         if self._groups is not None:
-            return _by_groups(to_arrow(frame), kept, release.certificate.quasi_identifiers, self._groups)
+            return _by_groups(frame, kept, release.certificate.quasi_identifiers, self._groups)
         if isinstance(release._native, _Shown):
             # It comes from a pickle, where a release has nothing but what is published: it is made again.
             if self._recoder is None:
@@ -340,6 +343,8 @@ class _Given:
     columns: list[str]
     has_names: bool
     is_array: bool = False
+    # Known where it was an array.
+    n_records: int | None = None
     # Columns of pandas that Arrow does not know.
     unfit: tuple[str, ...] = ()
 
@@ -361,10 +366,8 @@ class _Given:
                             hint="give the columns that are to be generalized")
             if X.dtype.kind == "c":
                 raise Error("Complex data not supported", kind="data", hint="give numbers, texts or dates")
-            import pandas
-
             columns = [f"x{i}" for i in range(X.shape[1])]
-            return cls(pandas.DataFrame(X, columns=columns).infer_objects(), columns, has_names=False, is_array=True)
+            return cls(_columns_of_array(X, columns), columns, has_names=False, is_array=True, n_records=len(X))
         data = native_of(X)
         if type(data).__name__ == "RecordBatchReader":
             # It can be read once, and is looked at several times.
@@ -388,6 +391,16 @@ class _Given:
             raise Error(f"there is no column {name}", kind="data", hint=f"X has {len(self.columns)} columns") from None
 
 
+def _columns_of_array(X: Any, columns: Sequence[str]) -> Any:
+    """A frame of pandas where that is installed, and a dict otherwise; NaN is no value, as it is none in pandas."""
+    try:
+        import pandas
+    except ImportError:
+        values = ([None if value != value else value for value in X[:, i].tolist()] for i in range(X.shape[1]))
+        return dict(zip(columns, values))
+    return pandas.DataFrame(X, columns=columns).infer_objects()
+
+
 def _is_like_an_array(X: Any) -> bool:
     """Whether something is no frame and no array of NumPy, but would be one: rows of values, or what NumPy can read."""
     if isinstance(X, (list, tuple)):
@@ -404,55 +417,41 @@ def _groups_of(
     given: _Given, quasi_identifiers: Any, settings: Mapping[str, Any], asked: Mapping[str, Any], release: Release
 ) -> Groups:
     """What the release says of each record of ``X``: the same is published once more, in here, with their numbers."""
-    import pyarrow
-
     of_release = release.certificate.quasi_identifiers
     named = [*names(quasi_identifiers), *(c for role in ("sensitive", "identifiers", "person", "other", "complete")
                                           for c in names(settings[role]))]
     frame, _ = frame_of(given.data, "data frame", declared=named, needed=named)
-    table = to_arrow(frame)
-    numbered = table.append_column(_ROW, pyarrow.array(range(len(table)), pyarrow.int64()))
     more = {"other": [*names(settings["other"]), _ROW], "publish_unique": [*names(settings["publish_unique"]), _ROW]}
     with warnings.catch_warnings():
         # All of it has been said.
         warnings.simplefilter("ignore", PrivacyWarning)
-        made = Table(numbered, quasi_identifiers, **{**settings, **more}).publish(**asked).to_arrow()
-    says = list(zip(*(made[name].cast(pyarrow.string()).to_pylist() for name in of_release)))
-    plain = release.to_arrow()
-    if sorted(map(str, says)) != sorted(map(str, zip(*(plain[n].cast(pyarrow.string()).to_pylist() for n in of_release)))):
+        made = Table(frame.numbered(_ROW), quasi_identifiers, **{**settings, **more}).publish(**asked)
+    says = _texts(made, of_release)
+    if sorted(map(str, says)) != sorted(map(str, _texts(release, of_release))):
         raise Error(
             f"method {asked['method']!r} does not make the same groups twice, so records cannot be found in them",
             hint="leave time= out, or give seed=",
         )
-    cells: list[tuple[str | None, ...] | None] = [None] * len(table)
-    for row, said in zip(made[_ROW].to_pylist(), says):
+    cells: list[tuple[str | None, ...] | None] = [None] * frame.n_records
+    for row, said in zip(values_of(made._native.frame, _ROW), says):
         cells[row] = said
-    return Groups(_records(table, of_release), cells)
+    return Groups(_records(frame, of_release), cells)
 
 
-def _records(table: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    return list(zip(*(table[name].to_pylist() for name in columns)))
+def _texts(release: Release, columns: Sequence[str]) -> list[tuple[str | None, ...]]:
+    return [tuple(row) for row in release._native.frame.select(list(columns)).rows()]
 
 
-def _by_groups(table: Any, kept: Sequence[str], quasi_identifiers: Sequence[str], groups: Groups) -> Any:
+def _records(frame: _native.Frame, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(zip(*(values_of(frame, name) for name in columns)))
+
+
+def _by_groups(frame: _native.Frame, kept: Sequence[str], quasi_identifiers: Sequence[str], groups: Groups) -> _native.Frame:
     """Records in their order, each as its group is published; empty where it fits none."""
-    import pyarrow
-
-    cells = groups.cells_of(_records(table, quasi_identifiers))
-    shown = [row for row, said in enumerate(cells) if said is not None]
-    place = {row: i for i, row in enumerate(shown)}
-    places = pyarrow.array([place.get(row) for row in range(len(table))], pyarrow.int64())
-    place_of = {name: i for i, name in enumerate(quasi_identifiers)}
-    columns = {}
-    for name in kept:
-        if name in place_of:
-            texts = [None if said is None else said[place_of[name]] for said in cells]
-            columns[name] = pyarrow.array(texts, pyarrow.string())
-        else:
-            # In two steps, so that not even a place that is empty holds what a hidden record had.
-            column = movable(table[name]).take(pyarrow.array(shown, pyarrow.int64()))
-            columns[name] = without_unused(column).take(places)
-    return pyarrow.table(columns)
+    cells = groups.cells_of(_records(frame, quasi_identifiers))
+    texts = {name: [None if said is None else said[i] for said in cells]
+             for i, name in enumerate(quasi_identifiers) if name in kept}
+    return frame.with_texts(list(kept), texts, [said is not None for said in cells])
 
 
 def _array_of(frame: Any, columns: Sequence[str]) -> Any:
@@ -461,6 +460,19 @@ def _array_of(frame: Any, columns: Sequence[str]) -> Any:
     if all(dtype.kind in "iufb" for dtype in frame.dtypes):
         return frame.to_numpy()
     return frame.astype(object).where(frame.notna(), None).to_numpy()
+
+
+def _array_of_columns(columns: Mapping[str, list[Any]], kept: Sequence[str]) -> Any:
+    """The same where pandas is not installed."""
+    import numpy
+
+    values = [columns[name] for name in kept]
+    if all(isinstance(value, (int, float, type(None))) for column in values for value in column):
+        return numpy.array([[float("nan") if value is None else value for value in column] for column in values]).T
+    made = numpy.empty((len(values[0]), len(values)), dtype=object)
+    for i, column in enumerate(values):
+        made[:, i] = column
+    return made
 
 
 def _with_beside(made: Any, data: Any, beside: Sequence[str], kept: Sequence[str]) -> Any:

@@ -367,29 +367,6 @@ def columns_of(data: Any) -> list[str]:
     return frame_of(data, "data frame")[0].columns
 
 
-def movable(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """A column whose records pyarrow can take: it cannot take texts that are views."""
-    import pyarrow
-
-    views = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
-    return column.cast(views[column.type]) if column.type in views else column
-
-
-def without_unused(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """A column whose categories are those that it has, in their order."""
-    import pyarrow
-
-    if not pyarrow.types.is_dictionary(column.type):
-        return column
-    column = column.unify_dictionaries().combine_chunks()
-    chunk = column.chunk(0) if isinstance(column, pyarrow.ChunkedArray) else column
-    used = {code for code in chunk.indices.to_pylist() if code is not None}
-    codes = {code: i for i, code in enumerate(sorted(used))}
-    values = chunk.dictionary.take(pyarrow.array(sorted(used), pyarrow.int64()))
-    indices = pyarrow.array([codes.get(code) for code in chunk.indices.to_pylist()], column.type.index_type)
-    return pyarrow.chunked_array([pyarrow.DictionaryArray.from_arrays(indices, values, ordered=column.type.ordered)])
-
-
 def to_arrow(release: _native.Release | _native.Frame) -> pyarrow.Table:
     pyarrow = _pyarrow()
     if pyarrow is None:

@@ -307,7 +307,8 @@ class _Files:
         import pyarrow.parquet as pq
 
         os.makedirs(staged)
-        n_files, n_left, file, names = 0, 0, None, []
+        file: Any = None
+        n_files, n_left, names = 0, 0, []
         try:
             for piece in pieces:
                 names = piece.column_names

@@ -1,5 +1,6 @@
 //! Data frames in and out through the Arrow PyCapsule interface, whoever made them and without copying.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
@@ -7,7 +8,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader};
+use arrow_array::{
+    Array, ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StringArray,
+};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -21,6 +24,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyList};
 
 use crate::columns;
+use crate::restore::{only_shown, restored};
 use crate::words::raised;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -111,6 +115,69 @@ impl Frame {
         let batches = self.inner.batches.iter().map(|batch| batch.project(&places));
         let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>().map_err(wrong)?;
         Ok(Frame { inner: source::Frame { name: self.inner.name.clone(), schema, batches: batches.into() } })
+    }
+
+    /// The same with one column more, of the numbers of records, from 0 on.
+    fn numbered(&self, column: &str) -> PyResult<Frame> {
+        let wrong = |error| raised(&Error::new(ErrorKind::Data, format!("{error}")).at(self.inner.name.clone()));
+        let number = Arc::new(Field::new(column, DataType::Int64, false));
+        let fields: Vec<_> = self.inner.schema.fields().iter().cloned().chain([number]).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut n_before = 0;
+        let with_number = |batch: &RecordBatch| {
+            let numbers = Int64Array::from_iter_values(n_before..n_before + batch.num_rows() as i64);
+            n_before += batch.num_rows() as i64;
+            let columns = batch.columns().iter().cloned().chain([Arc::new(numbers) as ArrayRef]).collect();
+            RecordBatch::try_new(schema.clone(), columns)
+        };
+        let batches: Vec<RecordBatch> =
+            self.inner.batches.iter().map(with_number).collect::<Result<_, _>>().map_err(wrong)?;
+        Ok(Frame { inner: source::Frame { name: self.inner.name.clone(), schema, batches: batches.into() } })
+    }
+
+    /// Records in their order and of these columns, empty where they are not shown; some columns with texts in their place.
+    fn with_texts(
+        &self,
+        columns: Vec<String>,
+        texts: HashMap<String, Vec<Option<String>>>,
+        shown: Vec<bool>,
+    ) -> PyResult<Frame> {
+        let wrong = |error| raised(&Error::new(ErrorKind::Data, format!("{error}")).at(self.inner.name.clone()));
+        let places: Vec<usize> =
+            columns.iter().map(|name| self.inner.schema.index_of(name)).collect::<Result<_, _>>().map_err(wrong)?;
+        let field = |(name, &place): (&String, &usize)| match texts.contains_key(name) {
+            true => Field::new(name, DataType::Utf8, true),
+            false => Field::new(name, self.inner.schema.field(place).data_type().clone(), true),
+        };
+        let schema = Arc::new(Schema::new(columns.iter().zip(&places).map(field).collect::<Vec<_>>()));
+        let mut batches = Vec::new();
+        let mut from = 0;
+        for batch in self.inner.batches.iter() {
+            let here = from..from + batch.num_rows();
+            let column = |(name, &place): (&String, &usize)| match texts.get(name) {
+                Some(texts) => {
+                    let cells = texts[here.clone()].iter().zip(&shown[here.clone()]);
+                    let cells = cells.map(|(text, is_shown)| text.as_deref().filter(|_| *is_shown));
+                    Ok(Arc::new(cells.collect::<StringArray>()) as ArrayRef)
+                }
+                None => only_shown(batch.column(place), &shown[here.clone()]),
+            };
+            let arrays = columns.iter().zip(&places).map(column).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+            let fields = schema.fields().iter().zip(&arrays);
+            let fields = fields.map(|(field, array)| field.as_ref().clone().with_data_type(array.data_type().clone()));
+            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            batches.push(RecordBatch::try_new(schema, arrays).map_err(wrong)?);
+            from = here.end;
+        }
+        let schema = batches.first().map_or(schema, RecordBatch::schema);
+        let made = source::Frame { name: self.inner.name.clone(), schema, batches: batches.into() };
+        // Batches share one list of categories, in the order that it had.
+        let has_categories = |name: &str| {
+            let field = self.inner.schema.field_with_name(name);
+            !texts.contains_key(name) && field.is_ok_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+        };
+        let inner = restored(made, Some(&self.inner), has_categories).map_err(|error| raised(&error))?;
+        Ok(Frame { inner })
     }
 
     /// All of it as bytes, for another process: a stream of Arrow IPC.

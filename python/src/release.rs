@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use arrow_select::take::take;
 use incrowd::hierarchy::absent_values;
 use incrowd::table::{Cells, Domain, Encoder};
 use incrowd::verify::SuppressedAs;
@@ -28,7 +27,7 @@ use pyo3::types::PyCapsule;
 use serde_json::Value;
 
 use crate::frame::{Frame, stream};
-use crate::restore::{compact, restored};
+use crate::restore::{only_shown, restored};
 use crate::table::{Bargain, KnownTable};
 use crate::words::to_python;
 use crate::work::work;
@@ -301,26 +300,15 @@ impl Release {
                 let cells: Option<Vec<&str>> = texts.iter().map(|texts| texts[record]).collect();
                 keep[record] && cells.is_some_and(|cells| published.contains(&cells.join("\0")))
             };
-            // In two steps, so that not even a place that is empty holds what a hidden record had.
-            let shown: Vec<u64> =
-                (0..batch.num_rows()).filter(|&record| is_published(record)).map(|r| r as u64).collect();
-            let mut n_before = 0;
-            let place = |record: usize| {
-                let is_next = shown.get(n_before as usize) == Some(&(record as u64));
-                n_before += u64::from(is_next);
-                is_next.then(|| n_before - 1)
-            };
-            let places: UInt64Array = (0..batch.num_rows()).map(place).collect();
-            let shown = UInt64Array::from(shown);
+            let shown: Vec<bool> = (0..batch.num_rows()).map(is_published).collect();
             let wrong = |error: arrow_schema::ArrowError| Error::new(ErrorKind::Data, error.to_string());
-            let spread = |array: &ArrayRef| take(&compact(&take(array, &shown, None)?)?, &places, None);
             let array = |name: &String| -> Result<ArrayRef> {
                 match quasi_identifiers.iter().position(|known| known == name).filter(|_| level(name) > 0) {
                     Some(a) => {
-                        let cell = |record: usize| places.is_valid(record).then(|| texts[a][record]).flatten();
+                        let cell = |record: usize| texts[a][record].filter(|_| shown[record]);
                         Ok(Arc::new((0..batch.num_rows()).map(cell).collect::<StringArray>()))
                     }
-                    None => spread(column(name)).map_err(wrong),
+                    None => only_shown(column(name), &shown).map_err(wrong),
                 }
             };
             let arrays: Vec<ArrayRef> = columns.iter().map(array).collect::<Result<_>>()?;

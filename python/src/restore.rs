@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeStringBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, Date64Array, DictionaryArray, PrimitiveArray, UInt32Array, make_array};
+use arrow_array::{
+    Array, ArrayRef, Date64Array, DictionaryArray, PrimitiveArray, UInt32Array, UInt64Array, make_array,
+};
 use arrow_schema::{DataType, Field, SchemaRef};
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take;
@@ -80,6 +82,21 @@ pub fn compact(array: &ArrayRef) -> std::result::Result<ArrayRef, arrow_schema::
         }
         _ => Arc::clone(array),
     })
+}
+
+/// The values of the records that are shown, each in its place; the other places are empty.
+///
+/// In two steps, so that not even a place that is empty holds what a hidden record had.
+pub fn only_shown(array: &ArrayRef, shown: &[bool]) -> std::result::Result<ArrayRef, arrow_schema::ArrowError> {
+    let those: UInt64Array =
+        (0..shown.len()).filter(|&record| shown[record]).map(|record| Some(record as u64)).collect();
+    let mut n_before = 0;
+    let place = |&is_shown: &bool| {
+        n_before += u64::from(is_shown);
+        is_shown.then(|| n_before - 1)
+    };
+    let places: UInt64Array = shown.iter().map(place).collect();
+    take(&compact(&take(array, &those, None)?)?, &places, None)
 }
 
 /// A nested type whose fields have names and types, and nothing else.

@@ -60,6 +60,11 @@ test("the demo says that it is made up, and opens on its answer", { skip }, asyn
   assert.equal(await page.locator(".guide").count(), 0);
   await to(page, "Data");
   await page.getByText("made up, nobody is in it").waitFor();
+  // A table of one's own that is opened there is not made up, and what was guessed of it must be decided.
+  await page.getByRole("button", { name: "Open another table" }).click();
+  await page.setInputFiles("#file", { name: "visits.csv", mimeType: "text/csv", buffer: Buffer.from(visits()) });
+  await page.locator(".guide").waitFor();
+  assert.doesNotMatch(await page.locator("body").innerText(), /made up/);
 });
 
 test("the numbers of the data and of the bar agree, or say why not", { skip }, async (t) => {

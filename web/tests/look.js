@@ -41,6 +41,9 @@ export const cutOff = (page) => page.evaluate(() => {
         if (box.right > edge.right + 1 && !says(element)) isHidden = true;
       }
       if (isHidden) { found.push(`cut: ${named(element)}`); break; }
+      const card = element.closest(".card, dialog");
+      const edge = card?.getBoundingClientRect();
+      if (edge && (box.right > edge.right + 1 || box.left < edge.left - 1) && !scrolls(element)) { found.push(`outside of its card: ${named(element)}`); break; }
     }
   }
   const pen = document.createElement("canvas").getContext("2d");
@@ -53,6 +56,8 @@ export const cutOff = (page) => page.evaluate(() => {
     const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - (select.tagName === "SELECT" ? 14 : 0);
     if (pen.measureText(text).width > room + 2) found.push(`too narrow: ${named(select).slice(0, 20)} “${text}”`);
     const box = select.getBoundingClientRect();
+    const edge = select.closest(".card, dialog")?.getBoundingClientRect();
+    if (edge && box.right > edge.right - 4 && !scrolls(select)) found.push(`outside of its card: ${named(select).slice(0, 30)}`);
     if ((box.right > innerWidth + 1 || box.left < -1) && !scrolls(select)) found.push(`outside: ${named(select).slice(0, 30)}`);
   }
   if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);

@@ -144,6 +144,155 @@ test("published and verified: nothing is cut off at any width, and axe-core find
   assert.deepEqual(complaints, []);
 });
 
+/** A table of one's own: 900 people, some of them with an age that nobody else has. @param {string} request of the project file */
+function people(t, request = "k = 5\nmax_suppressed = \"5%\"\n") {
+  const home = folder(t);
+  const lines = ["patient,age,city,admitted,pay,disease"];
+  for (let i = 0; i < 900; i++) lines.push(`P${1000 + (i % 450)},${18 + ((i * 13) % 70)},${["Oslo", "Umea", "Rome", "Pisa"][i % 4]},2024-${String(1 + (i % 12)).padStart(2, "0")}-${String(1 + (i % 28)).padStart(2, "0")},${20000 + ((i * 137) % 30000)},${["flu", "cold", "gout"][(i >> 3) % 3]}`);
+  lines.push("P9999,99,Oslo,2024-05-05,70000,flu");
+  writeFileSync(join(home, "people.csv"), lines.join("\n") + "\n");
+  writeFileSync(join(home, "incrowd.toml"), `[data]\npath = "people.csv"\nrecords = "independent"\n[attributes.patient]\nrole = "identifier"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [5, 10, 20] }\n[attributes.city]\nrole = "quasi-identifier"\n[attributes.admitted]\nrole = "quasi-identifier"\nhierarchy = { dates = ["month", "quarter", "year"] }\n[attributes.pay]\nrole = "other"\npublish_as = { round = 1000 }\n[attributes.disease]\nrole = "sensitive"\n[request]\n${request}`);
+  return home;
+}
+
+const answered = (page) => page.locator(".verdict, .offer").first().waitFor();
+const attribute = (page, name) => page.locator(".side button", { hasText: name }).click();
+const kind = (page, name) => page.locator(".kinds label", { hasText: name }).first().click();
+
+/** Screens that a table of one's own leads to; each begins where the project is negotiated. */
+const CLOSER = {
+  settings: async (page) => {
+    await to("Data", (page) => page.locator(".columns").waitFor())(page);
+    await page.locator(".reading > summary").click();
+    await page.getByLabel("How pay is published").waitFor();
+  },
+  risk: async (page) => {
+    await to("Data", (page) => page.locator(".columns").waitFor())(page);
+    await page.getByRole("button", { name: "Look for special uniques" }).click();
+    await page.locator(".of-values summary").first().click();
+  },
+  cuts: async (page) => {
+    await to("Hierarchies", (page) => page.locator(".levels").first().waitFor())(page);
+    await kind(page, "Cut points");
+    await page.locator(".cuts .handle").first().waitFor();
+    await page.locator(".levels").first().waitFor();
+  },
+  "cuts-of-dates": async (page) => {
+    await to("Hierarchies", (page) => page.locator(".levels").first().waitFor())(page);
+    await attribute(page, "admitted");
+    await kind(page, "Cut points");
+    await page.locator(".cuts .handle").first().waitFor();
+    await page.locator(".levels").first().waitFor();
+  },
+  sheet: async (page) => {
+    await to("Hierarchies", (page) => page.locator(".levels").first().waitFor())(page);
+    await kind(page, "Group values");
+    await page.locator(".marks .item").first().waitFor();
+    await page.getByRole("button", { name: "As a table" }).click();
+    await page.locator(".sheet tbody tr").first().waitFor();
+  },
+  mask: async (page) => {
+    await to("Hierarchies", (page) => page.locator(".levels").first().waitFor())(page);
+    await attribute(page, "city");
+    await kind(page, "Hide characters");
+    await page.locator(".levels").first().waitFor();
+  },
+  import: async (page) => {
+    await to("Hierarchies", (page) => page.locator(".levels").first().waitFor())(page);
+    await attribute(page, "city");
+    await kind(page, "From a file");
+    await page.setInputFiles(".rule input[type=file]", { name: "cities.csv", mimeType: "text/csv", buffer: Buffer.from("Oslo;North;*\nUmea;North;*\nRome;South;*\n") });
+    await page.locator(".builder .problem").waitFor();
+  },
+  scheme: async (page) => {
+    await page.locator(".pyramid canvas").focus();
+    for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "Enter"]) await page.keyboard.press(key);
+    await page.locator(".steps-from button").first().waitFor();
+    await page.getByRole("button", { name: "See its groups" }).click();
+    await page.locator(".groups tbody tr").first().waitFor();
+  },
+  desks: async (page) => {
+    await page.getByRole("button", { name: "Negotiate at three desks" }).click();
+    await page.getByText("You sit at the desk of the data curator").waitFor();
+  },
+  method: async (page) => {
+    await to("Compare", (page) => page.locator("table.methods").waitFor())(page);
+    await page.locator("table.methods tr", { hasText: "top-down" }).getByRole("button", { name: "Publish" }).click();
+    await page.getByText("Method").first().waitFor();
+  },
+  target: async (page) => {
+    await to("Compare", (page) => page.locator("table.methods").waitFor())(page);
+    await page.getByLabel("Target").selectOption("disease");
+    await page.getByText(/is told right/).waitFor();
+  },
+  broken: async (page) => {
+    await to("Publish", (page) => page.locator(".drop").waitFor())(page);
+    await page.setInputFiles("#release", { name: "others.csv", mimeType: "text/csv", buffer: Buffer.from("age,city,admitted\n31,Oslo,2024\n32,Oslo,2024\n") });
+    await page.getByText("Broken: others.csv").waitFor();
+    await page.locator(".verify .bars").first().waitFor();
+  },
+};
+
+for (const [name, ready] of Object.entries(CLOSER)) {
+  if (process.env.SCREENS && !process.env.SCREENS.split(",").includes(name)) continue;
+  test(`${name}: nothing is cut off at any width, and axe-core finds nothing`, { skip }, async (t) => {
+    const server = await serve(t, [people(t, name === "scheme" ? "k = 5\nmax_level = { age = 1, city = 0, admitted = 2 }\n" : undefined)]);
+    const { wrong, complaints } = await everywhere(t, server.url, name, async (page) => {
+      await answered(page);
+      await ready(page);
+    });
+    assert.deepEqual(wrong, []);
+    // A file that does not fit is refused, which the browser notes down.
+    assert.deepEqual(complaints.filter((text) => !(name === "import" && /422/.test(text))), []);
+  });
+}
+
+/** What is seen without preview, and by a guest. */
+const CLOSED = {
+  data: to("Data", (page) => page.locator(".columns").waitFor()),
+  hierarchies: to("Hierarchies", (page) => page.locator(".levels").first().waitFor()),
+  negotiate: to("Negotiate", async (page) => {
+    await answered(page);
+    await page.locator(".causes").first().waitFor();
+  }),
+  ranges: to("Negotiate", async (page) => {
+    await page.locator(".modes label").nth(1).click();
+    await answered(page);
+    await page.locator(".chart-box").first().waitFor();
+  }),
+  compare: to("Compare", (page) => page.locator("table.methods").waitFor()),
+  publish: to("Publish", async (page) => {
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Published, and verified from the file alone").waitFor();
+  }),
+};
+
+for (const who of ["closed", "guest"]) {
+  for (const [name, ready] of Object.entries(CLOSED)) {
+    if (who === "guest" && name === "publish") continue;
+    if (process.env.SCREENS && !process.env.SCREENS.split(",").includes(`${who}-${name}`)) continue;
+    test(`${who}, ${name}: nothing is cut off at any width, and axe-core finds nothing`, { skip }, async (t) => {
+      const server = await serve(t, [people(t), ...(who === "closed" ? ["--allow-preview=false"] : [])]);
+      const { wrong, complaints } = await everywhere(t, who === "guest" ? server.guest_url : server.url, `${who}-${name}`, async (page) => {
+        await answered(page);
+        await ready(page);
+      });
+      assert.deepEqual(wrong, []);
+      assert.deepEqual(complaints, []);
+    });
+  }
+}
+
+test("guide: nothing is cut off at any width, and axe-core finds nothing", { skip: skip || (process.env.SCREENS && !process.env.SCREENS.split(",").includes("guide") ? "some screens only" : false) }, async (t) => {
+  const server = await serve(t, [join(people(t), "people.csv")]);
+  const { wrong, complaints } = await everywhere(t, server.url, "guide", async (page) => {
+    await page.locator("[data-question=known]").getByRole("button").click();
+    await page.getByText(/^1 of \d decided/).waitFor();
+  });
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(complaints, []);
+});
+
 test("long names, names that turn around and many columns stay within the page", { skip: skip || (process.env.SCREENS ? "some screens only" : false) }, async (t) => {
   const home = folder(t);
   const names = ["age", "the_number_of_the_municipality_in_which_the_household_was_registered_first", "na\u202eme", "sex", ...Array.from({ length: 20 }, (_, i) => `question_${i + 1}`), "diagnosis"];

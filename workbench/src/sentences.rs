@@ -30,11 +30,11 @@ pub fn in_words(scope: &Scope, offer: &Offer) -> String {
     };
     let lost = match offer.n_people_lost {
         None | Some(0) => lost,
-        Some(n) => format!("{lost} and all that {} of {} people have", grouped(n), grouped(scope.crowd().n())),
+        Some(n) => format!("{lost}, among them all records of {} of {} people", grouped(n), grouped(scope.crowd().n())),
     };
     let lost = match scope.n_dropped() {
         0 => lost,
-        n => format!("{lost} beside {} dropped for missing values", grouped(n)),
+        n => format!("{lost}, besides {} dropped for missing values", grouped(n)),
     };
     let names = sensitive_names(scope);
     let promise: Vec<String> =

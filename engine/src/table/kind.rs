@@ -76,8 +76,9 @@ fn is_plain_decimal(text: &str) -> bool {
     let leading_zeros = digits.len() - digits.trim_start_matches('0').len();
     let after_zeros = digits.as_bytes().get(leading_zeros);
     let plain_start = leading_zeros == 0 || (leading_zeros == 1 && matches!(after_zeros, None | Some(b'.')));
-    // A computer's decimals hold about 15 digits; what is longer would come back changed.
-    let n_digits = digits.bytes().take_while(|b| !b"eE".contains(b)).filter(u8::is_ascii_digit).count();
+    // A computer's decimals hold about 15 digits, from the first that is not 0 on; what is longer would come back changed.
+    let mantissa = digits.bytes().take_while(|b| !b"eE".contains(b)).filter(u8::is_ascii_digit);
+    let n_digits = mantissa.skip_while(|b| *b == b'0').count();
     plain_start
         && n_digits <= 15
         && digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))

@@ -88,6 +88,8 @@ mod tests {
             ("007", Kind::Text),
             ("+1", Kind::Text),
             ("0.5", Kind::Number),
+            ("0.0599999986588955", Kind::Number),
+            ("0.05999999865889551", Kind::Text),
             ("1e3", Kind::Number),
             ("00.5", Kind::Text),
             ("nan", Kind::Text),

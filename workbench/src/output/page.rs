@@ -141,7 +141,7 @@ pre span { display: inline-block; }
     @bottom-right { content: 'Page ' counter(page) ' of ' counter(pages); font: 9pt sans-serif; color: #5a626b; } }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   html { font-size: 13px; } body { font-size: 1rem; } main { max-width: none; padding: 0; } section { margin-top: 1.75rem; }
-  h2, h3, h2 + p, caption, figcaption { break-after: avoid; } figure, table, caption, .tiles, pre, .origin div, .promises li { break-inside: avoid; }
+  h2, h3, h2 + p, caption, figcaption, p:has(+ pre), p:has(+ table), p:has(+ figure) { break-after: avoid; } figure, table, caption, .tiles, pre, .origin div, .promises li { break-inside: avoid; }
   .first { break-after: page; } .first section { margin-top: 1.1rem; } .first .origin div { padding: .25rem 0; }
   .blank { border-color: var(--soft); }
   details { display: none; }

@@ -56,16 +56,16 @@ impl Seat {
 pub struct Seats(Mutex<Vec<Arc<Seat>>>);
 
 impl Seats {
-    /// A place for a newcomer. Where there is none left, who has been silent the longest gives up theirs; nobody gets
-    /// one while all others are being answered, or from an address that has its share.
+    /// A place for a newcomer. Where there is none left, who has been silent the longest gives up theirs; where the
+    /// newcomer's address has its share, who has been silent the longest of that address. Nobody gets one while all of
+    /// those are being answered.
     pub fn enter(&self, from: IpAddr) -> Option<Arc<Seat>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let from = Some(from).filter(|from| !from.is_loopback());
-        if from.is_some() && all.iter().filter(|seat| seat.from == from).count() >= N_PER_ADDRESS_MAX {
-            return None;
-        }
-        if all.len() >= N_CONNECTIONS_MAX {
-            let silent = (0..all.len()).filter(|&i| !all[i].is_working.load(Ordering::Relaxed));
+        let has_its_share = from.is_some() && all.iter().filter(|seat| seat.from == from).count() >= N_PER_ADDRESS_MAX;
+        if has_its_share || all.len() >= N_CONNECTIONS_MAX {
+            let is_asked = |seat: &Seat| !has_its_share || seat.from == from;
+            let silent = (0..all.len()).filter(|&i| is_asked(&all[i]) && !all[i].is_working.load(Ordering::Relaxed));
             let longest = silent.min_by_key(|&i| all[i].last.load(Ordering::Relaxed))?;
             all.swap_remove(longest).given_up.notify_one();
         }
@@ -186,8 +186,18 @@ mod tests {
         let places = Seats::default();
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let all: Vec<_> = (0..N_PER_ADDRESS_MAX).map(|_| places.enter(one).expect("there is room")).collect();
-        assert!(places.enter(one).is_none() && places.enter(other).is_some() && places.enter(HERE).is_some());
-        places.leave(&all[0]);
+        let (others, here) = (places.enter(other).expect("there is room"), places.enter(HERE).expect("there is room"));
+        let n_of_one = || places.0.lock().expect("nobody panics").iter().filter(|seat| seat.from == Some(one)).count();
+        // Somebody of the same address makes room, and nobody else.
+        all.iter().skip(1).for_each(|place| place.works(true));
+        others.last.store(0, Ordering::Relaxed);
+        let next = places.enter(one).expect("one of them is silent");
+        assert!(
+            is_given_up(&all[0]) && !is_given_up(&others) && !is_given_up(&here) && n_of_one() == N_PER_ADDRESS_MAX
+        );
+        next.works(true);
+        assert!(places.enter(one).is_none() && places.enter(other).is_some());
+        places.leave(&all[1]);
         assert!(places.enter(one).is_some());
     }
 

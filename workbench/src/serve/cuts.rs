@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::columns::CountedColumns;
-use super::explore::{codes_of, find, shown, spread_sample, values_around};
+use super::explore::{coarser, codes_of, find, shown, spread_sample, values_around};
 use super::tables::Opened;
 use crate::input::count::Counted;
 
@@ -182,7 +182,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Records before and after, some that are lost among them.
-    pub fn sample(&self, opened: &Opened, counted: &Counted, columns: &CountedColumns) -> Value {
+    pub fn sample(&self, opened: &Opened, counted: &Counted, columns: &CountedColumns) -> Result<Value> {
         let counts = counted.told_apart();
         let shape = self.tree.shape();
         let leaf_of: HashMap<u32, usize> =
@@ -198,15 +198,16 @@ impl<'a> Pieces<'a> {
         nodes.sort_unstable();
         nodes.dedup();
         let cells = self.tree.cells(&nodes, counts, &counted.hierarchies, CellStyle::Ranges);
+        let coarser = coarser(opened, columns)?;
         let record = |(record, group): (&Vec<Option<String>>, &Option<usize>)| {
             let is_published = group.is_some_and(|group| self.is_published[group]);
             let place = group.and_then(|group| nodes.binary_search(&group).ok());
             let label = |a: usize| place.map(|place| cells[place][a].clone());
             let n_alike = group.map(|group| shape.n_records(group));
-            shown(opened, counted, columns, record, is_published, n_alike, &label)
+            shown(opened, counted, columns, &coarser, record, is_published, n_alike, &label)
         };
         let all: Vec<Value> = columns.records.iter().zip(&groups).map(record).collect();
-        spread_sample(columns, &all, counts.n_records())
+        Ok(spread_sample(columns, &all, counts.n_records()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Pictures for the eye: the lattice as a pyramid, what more privacy would cost, and a few records before and after.
 
+use std::collections::HashMap;
+
 use crate::sentences;
 use crate::sentences::percent;
 use crate::words::answers;
@@ -19,6 +21,7 @@ use serde_json::{Map, Value, json};
 use super::columns::CountedColumns;
 use super::tables::{Opened, Ready};
 use crate::input::count::Counted;
+use crate::input::project::Attribute;
 use crate::orders::local::Local;
 use crate::orders::negotiate::steps;
 use crate::orders::request::Privacy;
@@ -231,6 +234,7 @@ pub fn sample(
     let yardstick = counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
     let (group_of_base, groups) = groups_of(&counted.counts, &counted.hierarchies, scheme, &yardstick)?;
     let test = groups.test(&privacy.criteria);
+    let coarser = coarser(opened, columns)?;
     let show = |record: &Vec<Option<String>>| {
         let codes = codes_of(&counted.counts, columns, record);
         let base = codes.as_ref().and_then(|codes| find(&counted.counts, codes));
@@ -241,7 +245,7 @@ pub fn sample(
             codes.as_ref().map(|codes| level.labels()[level.of_base()[codes[a].index()].index()].clone())
         };
         let n_alike = group.map(|group| groups.size(group));
-        shown(opened, counted, columns, record, is_published, n_alike, &label)
+        shown(opened, counted, columns, &coarser, record, is_published, n_alike, &label)
     };
     let all: Vec<Value> = columns.records.iter().map(show).collect();
     Ok(spread_sample(columns, &all, lattice.n_records()))
@@ -261,11 +265,29 @@ pub fn codes_of(
     counts.domains().iter().map(code).collect()
 }
 
+/// What is published of a value; none where that is the value itself.
+type Published = Box<dyn Fn(&str) -> Option<String>>;
+
+/// By column, what is published of those that are published coarser than they are.
+pub fn coarser(opened: &Opened, columns: &CountedColumns) -> Result<HashMap<String, Published>> {
+    let is_coarser = |attribute: &&Attribute| attribute.publish_as.is_some();
+    let of = |attribute: &Attribute| {
+        let seen = columns.get(&attribute.name).and_then(|column| column.seen.as_ref());
+        let values = seen.map(|(domain, counts)| {
+            domain.present().map(|(code, value)| (value.to_string(), counts[code.index()])).collect()
+        });
+        let published = attribute.replacement(&opened.project.missing).published(values.unwrap_or_default())?;
+        Ok((attribute.name.clone(), Box::new(published) as Published))
+    };
+    opened.project.attributes.iter().filter(is_coarser).map(of).collect()
+}
+
 /// A record before and after; `label` says what becomes of a quasi-identifier.
 pub fn shown(
     opened: &Opened,
     counted: &Counted,
     columns: &CountedColumns,
+    coarser: &HashMap<String, Published>,
     record: &[Option<String>],
     is_published: bool,
     n_alike: Option<u64>,
@@ -286,7 +308,10 @@ pub fn shown(
                     after.insert(name.clone(), json!(label));
                 }
             }
-            (Some(Role::Sensitive | Role::Other), _) => drop(after.insert(name.clone(), json!(value))),
+            (Some(Role::Sensitive | Role::Other), _) => {
+                let coarse = coarser.get(name).zip(value.as_ref()).and_then(|(published, value)| published(value));
+                after.insert(name.clone(), json!(coarse.as_ref().or(value.as_ref())));
+            }
             (None, _) if opened.project.keep_other => drop(after.insert(name.clone(), json!(value))),
             _ => {}
         }
@@ -361,6 +386,11 @@ fn reviewed(opened: &Opened, counted: &Counted, criteria: &Criteria, n_suppresse
         .map(|criterion| sentences::promise_in_words(criterion, &names, counted.counts.crowd()))
         .collect();
     let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
+    let is_coarser = |attribute: &&Attribute| attribute.publish_as.is_some();
+    let coarser = opened.project.attributes.iter().filter(is_coarser).map(|attribute| {
+        let how = attribute.publish_as.as_ref().expect("it is published coarser").in_words();
+        json!({ "attribute": attribute.name, "in_words": how })
+    });
     let removed = [with_role(Role::Identifier), with_role(Role::Person)].concat();
     json!({
         "promises": promises,
@@ -368,6 +398,7 @@ fn reviewed(opened: &Opened, counted: &Counted, criteria: &Criteria, n_suppresse
         "person": with_role(Role::Person),
         "sensitive": with_role(Role::Sensitive),
         "unchanged": with_role(Role::Other),
+        "coarser": coarser.collect::<Vec<_>>(),
         "keeps_unnamed": opened.project.keep_other,
         "n_published": n_records - n_suppressed,
         "n_suppressed": n_suppressed,

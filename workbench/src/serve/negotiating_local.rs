@@ -128,7 +128,7 @@ pub(super) async fn explore(State(server): Shared, Document(question): Document<
             let root = node.filter(|node| *node < tree.shape().n_nodes()).unwrap_or(tree.shape().root());
             document["groups"] = pieces.rows(root);
             let columns = asked.opened.columns(&server.tables.unwatched())?;
-            document["sample"] = pieces.sample(&asked.opened, counted, columns);
+            document["sample"] = pieces.sample(&asked.opened, counted, columns)?;
         }
         Ok(document)
     })

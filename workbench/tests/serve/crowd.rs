@@ -1,7 +1,7 @@
 //! Many clients at once: nobody waits for those who ask for much, take nothing or never end.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -104,6 +104,61 @@ fn who_keeps_a_place_and_does_nothing_makes_room() {
     drop(silent);
     assert!(!folder.has("new.csv"));
     server.ask("DELETE", &format!("/jobs/{job}"), "").is(200);
+}
+
+/// An address of this machine that others could have, too; none where it is in no network. Nothing is sent.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|ip| !ip.is_loopback())
+}
+
+#[test]
+fn one_address_has_a_share_of_the_places_and_its_page_still_works() {
+    let Some(own) = own_address() else {
+        eprintln!("skipped: this machine is in no network, and all of its addresses are loopback");
+        return;
+    };
+    let folder = table();
+    let server = Server::start(&folder, &[".", "--host", "0.0.0.0", "--token", "0123456789abcdef"]);
+    let port = server.host.rsplit_once(':').expect("a port").1;
+    let place = format!("{own}:{port}");
+    let (host, token) = (&server.host, &server.token);
+    let head = format!("GET /api/v1/about HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
+    // Three times its share, and more than there are places in all; none of them says all that it has to say.
+    let started = Instant::now();
+    let mut silent: Vec<TcpStream> = (0..300)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&place).expect("it listens");
+            let _ = stream.write_all(head.as_bytes());
+            stream
+        })
+        .collect();
+    let about = |place: &str| {
+        let mut stream = TcpStream::connect(place).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).expect("it listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    };
+    // The page of that address is still served, and so is everybody else.
+    (0..20).for_each(|_| about(&place));
+    (0..20).for_each(|_| drop(server.get("/about").is(200)));
+    let is_open = |stream: &mut TcpStream| {
+        stream.set_nonblocking(true).expect("it can wait for nothing");
+        matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    let n_open = silent.iter_mut().filter_map(|stream| is_open(stream).then_some(())).count();
+    assert!(started.elapsed() < Duration::from_secs(20), "too slow for this: they end by themselves after a while");
+    assert!((1..=64).contains(&n_open), "{n_open} connections of one address are kept");
+    // Those that were kept are the last that came, and are answered once they ask.
+    let last = silent.last_mut().expect("there are some");
+    last.set_nonblocking(false).expect("it can wait");
+    last.write_all(b"Connection: close\r\n\r\n").expect("it listens");
+    let mut answer = String::new();
+    last.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 /// Follows a job, until the connection is dropped.

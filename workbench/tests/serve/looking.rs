@@ -153,3 +153,60 @@ fn a_certificate_is_taken_with_its_release_and_nothing_that_is_none() {
     assert!(!folder.has("evil.certificate.json"));
     server.ask("PUT", "/files?path=evil.json", "{}").is(422);
 }
+
+#[test]
+fn what_is_published_coarser_is_shown_so_before_it_is() {
+    let folder = table();
+    let lines: Vec<String> = folder
+        .read("table.csv")
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match i {
+            0 => format!("{line},pay,town"),
+            _ => format!("{line},{},{}", 1000 + i * 37, ["Xa1", "Xa2", "Xb1"][i % 3]),
+        })
+        .collect();
+    folder.write("table.csv", &(lines.join("\n") + "\n"));
+    let more = "[attributes.pay]\nrole = \"other\"\nunique = \"publish\"\npublish_as = { round = 1000 }\n\
+        [attributes.town]\nrole = \"other\"\nhierarchy = { mask = 2 }\npublish_as = { level = 1 }\n[request]";
+    folder.write("incrowd.toml", &folder.read("incrowd.toml").replace("[request]", more));
+    let server = Server::start(&folder, &["."]);
+    let question = json!({ "project": server.project(), "request": { "k": 3, "max_suppressed": 40 } });
+    let sample = server.answer("/sample", &question).is(200).json();
+    let records = sample["records"].as_array().expect("records");
+    assert!(records.len() > 5);
+    for record in records {
+        let (before, after) = (&record["before"], &record["after"]);
+        let pay: u64 = before["pay"].as_str().expect("a number").parse().expect("a number");
+        let rounded = (pay + 500) / 1000 * 1000;
+        assert_eq!(after["pay"], json!(rounded.to_string()), "{record}");
+        assert_eq!(after["town"], json!(format!("{}*", &before["town"].as_str().expect("a town")[..2])), "{record}");
+    }
+    let order = json!({ "project": server.project(), "request": { "k": 3, "max_suppressed": 40 }, "choice": "exact" });
+    let review = server.answer("/review", &order).is(200).json();
+    let coarser = json!([
+        { "attribute": "pay", "in_words": "rounded to multiples of 1000" },
+        { "attribute": "town", "in_words": "by level 1 of its hierarchy" },
+    ]);
+    assert_eq!(review["coarser"], coarser);
+    // And so they are published.
+    assert_eq!(server.work("/publish", &order)["state"], "done");
+    let release = folder.read("release.csv");
+    let places: Vec<&str> = release.lines().next().expect("a header").split(',').collect();
+    let cell = |line: &str, name: &str| {
+        line.split(',').nth(places.iter().position(|p| *p == name).expect("it is there")).expect("a cell").to_string()
+    };
+    assert!(
+        release.lines().skip(1).all(|line| cell(line, "pay").ends_with("000") && cell(line, "town").ends_with('*'))
+    );
+    // With ranges per group, too.
+    let local = json!({ "project": server.project(), "request": { "k": 3 } });
+    let sample = server.answer("/explore-local", &local).is(200).json()["sample"].clone();
+    assert!(
+        sample["records"]
+            .as_array()
+            .expect("records")
+            .iter()
+            .all(|record| { record["after"]["pay"].as_str().expect("a number").ends_with("000") })
+    );
+}

@@ -91,6 +91,16 @@ impl PublishAs {
         }
     }
 
+    /// What becomes of values, in words.
+    pub fn in_words(&self) -> String {
+        match self {
+            PublishAs::Round(step) => format!("rounded to multiples of {step}"),
+            PublishAs::Top(share) => format!("with one label for the highest, above a share of {share}"),
+            PublishAs::Level(LevelSaid::Number(level)) => format!("by level {level} of its hierarchy"),
+            PublishAs::Level(LevelSaid::Name(name)) => format!("by level {name} of its hierarchy"),
+        }
+    }
+
     /// What a certificate says; none where this version does not know it.
     pub fn of_said(said: Coarser) -> Option<PublishAs> {
         match said {
@@ -212,6 +222,13 @@ impl Replacement {
             None if self.unknown == Unknown::Other || self.rule.codes_ends() => text_type(),
             None => stored.clone(),
         }
+    }
+
+    /// What is published of values of a column that has these, each with how many cells have it; none where that is the
+    /// value itself.
+    pub fn published(&self, values: HashMap<String, u64>) -> Result<impl Fn(&str) -> Option<String> + use<>> {
+        let coarse = Coarse::new(self, values)?;
+        Ok(move |text: &str| coarse.as_ref().and_then(|coarse| coarse.of(text)))
     }
 
     fn becomes(&self, text: &str, coarse: Option<&Coarse>) -> Becomes {

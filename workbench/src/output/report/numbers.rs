@@ -20,7 +20,8 @@ pub(super) fn numbers(facts: &Facts) -> String {
     let of_promised = |n: Option<u64>| n.map_or(String::new(), |n| format!("promised: {}", grouped(n)));
     let dropped_note =
         format!("{}, values missing", percent(certificate.n_records_dropped, certificate.n_records_read));
-    let suppressed_note = format!("{} of those left", percent(certificate.n_records_suppressed, n_complete));
+    let of = if n_not_taken == 0 { "of those read" } else { "of those that are left" };
+    let suppressed_note = format!("{} {of}", percent(certificate.n_records_suppressed, n_complete));
     let mut tiles = vec![
         tile("Records read", "", &grouped(certificate.n_records_read), ""),
         tile("Dropped", "dropped", &grouped(certificate.n_records_dropped), &dropped_note),
