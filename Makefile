@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels docs man package test test-rust test-python test-page picture test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
+.PHONY: demo build serve python sdist wheels docs man package test test-rust test-python test-page picture test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines bench-spark clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -266,6 +266,14 @@ bench-engines: target/venv-database/.installed $(DUCKDB) ## Count and publish th
 		--duckdb "$$(ls $(CURDIR)/$(DUCKDB) 2>/dev/null)" --sail "$$(ls $(CURDIR)/$(SAIL) 2>/dev/null)" \
 		--spark "$$(command -v java >/dev/null && ls $(CURDIR)/target/venv-spark/bin/python 2>/dev/null)" \
 		--sail-python "$$(ls $(CURDIR)/target/venv-sail/bin/python 2>/dev/null)"
+
+# RECORDS=1000000,10000000,100000000 for more; the last takes 2 GB of disk.
+bench-spark: target/venv-spark/.installed ## What a Spark cluster takes, by the number of records
+	$(CARGO) build --release --locked --package incrowd-workbench --package incrowd-python
+	rm -rf target/python-spark && mkdir -p target/python-spark
+	cp -R python/incrowd target/python-spark/incrowd
+	cp $(subst debug,release,$(NATIVE)) target/python-spark/incrowd/_native.abi3.so
+	PYTHONPATH=$(CURDIR)/target/python-spark target/venv-spark/bin/python bench/spark.py $(if $(RECORDS),--records $(RECORDS))
 
 clean: ## Remove everything that was made
 	$(CARGO) clean

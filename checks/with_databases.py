@@ -704,6 +704,28 @@ def lost_under_way(engine, folder):
         check("no certificate is left", not list(table.glob("mine*")), list(table.glob("mine*")))
 
 
+def spoilt_under_way(engine, folder):
+    """A table that is not what was written when it is verified: nothing is left. Here the database itself changes it."""
+    table = folder / "table"
+    wish = ("publish", "--k", "3", "--max-suppressed", "40%", "--into", "spoilt")
+    first = "(SELECT min(ctid) FROM %s)"
+    ways = {"changed": f"UPDATE %s SET name = ''nobody'' WHERE ctid = {first}", "lost": f"DELETE FROM %s WHERE ctid = {first}",
+            "added": "INSERT INTO %s SELECT * FROM %s LIMIT 1"}
+    for note in ("other", "identifier"):
+        (table / "incrowd.toml").write_text(project(place(engine), note))
+        for what, statement in ways.items():
+            names = ", ".join(["made.object_identity"] * statement.count("%s"))
+            engine.run(
+                "CREATE FUNCTION spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE made record; BEGIN "
+                "FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() LOOP IF made.object_identity LIKE '%spoilt%' "
+                f"THEN EXECUTE format('{statement}', {names}); END IF; END LOOP; END $$",
+                "CREATE EVENT TRIGGER spoil ON ddl_command_end WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION spoil()")
+            told = run(table, *wish, code=1)
+            check(f"a record was {what}: it is said", "nothing was written" in told.stdout + told.stderr, told)
+            check("nothing is left", not there(engine, "spoilt") and not list(table.glob("spoilt*")), list(table.iterdir()))
+            engine.run("DROP EVENT TRIGGER spoil", "DROP FUNCTION spoil()")
+
+
 def changed_under_way(engine, folder):
     """A table that is another one when its kept columns are read is not published."""
     odd = folder / "odd"
@@ -782,6 +804,7 @@ def main():
                 errors(engine, place_of)
                 if engine.name == "postgresql":
                     lost_under_way(engine, place_of)
+                    spoilt_under_way(engine, place_of)
                     changed_under_way(engine, place_of)
                 print(f"{engine.name}: as its file ({time.monotonic() - started:.0f} s)")
     print(f"{N_CHECKS} checks")

@@ -28,9 +28,11 @@ from ._error import Error
 from ._objects import Verdict
 from ._table import PathLike, Table, verify as _verify
 
-# A row of the release that stands for more records is several rows on the way, so that no task gets them all.
+# A row of the release that stands for more records becomes them in several steps, so that they are not all in memory at once.
 _N_RECORDS_PER_PIECE = 1 << 16
 _N_ROWS_PER_FILE = 2_000_000
+# What a file is made of goes to the cluster as so many rows, which is less than an engine takes a sample of.
+_N_PARTS_PER_FILE = 16
 # Records that are in memory at once where files are written or read here.
 _N_RECORDS_AT_ONCE = 1 << 18
 _ORDER_IS_LOST = "the engine lost the order of the records; nothing was published"
@@ -175,25 +177,42 @@ class SparkRelease:
         return beside
 
     def _records(self) -> Any:
+        """The records on the cluster, in order, in files of equal length.
+
+        Which distinct row goes into which file, and how often, is decided here. A file goes there as a few rows with lists
+        of distinct rows, always as many, so that the engine splits between files exactly; they become records where the
+        file is written, so that no record has to be moved or sorted.
+        """
         import pyarrow as pa
 
         number = self.certificate["counted"]
-        pieces: dict[str, list[int]] = {"row": [], "n": []}
-        for row, n in enumerate(self.rows[number].to_pylist()):
-            while n > 0:
-                pieces["row"].append(row)
-                pieces["n"].append(min(n, _N_RECORDS_PER_PIECE))
-                n -= _N_RECORDS_PER_PIECE
-        values = self.rows.drop_columns([number]).take(pa.array(pieces["row"], pa.int64()))
-        order, size = _free("place", values.column_names), _free("size", values.column_names)
-        values = values.append_column(order, pa.array(pieces["row"], pa.int64()))
-        values = values.append_column(size, pa.array(pieces["n"], pa.int64()))
-        given = self.session.createDataFrame(values)
+        rows = self.rows.drop_columns([number])
+        names = rows.column_names
+        places: list[int] = []
+        sizes: list[int] = []
+        ends, of_file = [0], []
+        files = _by_file(self.rows[number].to_pylist(), _N_ROWS_PER_FILE, _N_RECORDS_PER_PIECE)
+        for i, (at, n) in enumerate(files):
+            for j in range(_N_PARTS_PER_FILE):
+                first, end = (len(at) * k // _N_PARTS_PER_FILE for k in (j, j + 1))
+                places += at[first:end]
+                sizes += n[first:end]
+                ends.append(len(places))
+                of_file.append(i)
+        taken = rows.take(pa.array(places, pa.int64())).combine_chunks()
+        # By their numbers: names may be anything.
+        columns = [pa.array([], column.type) if not column.num_chunks else column.chunk(0) for column in taken.columns]
+        pieces = pa.StructArray.from_arrays([*columns, pa.array(sizes, pa.int64())], [f"c{i}" for i in range(len(names) + 1)])
+        lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pieces)
+        given = self.session.createDataFrame(
+            pa.table({"file": pa.array(of_file, pa.int64()), "part": pa.array(range(len(of_file)), pa.int64()), "pieces": lists})
+        )
         F = _functions(given)
-        each = given.withColumn(size, F.explode(F.sequence(F.lit(1), F.col(_quoted(size)))))
-        n_files = max(1, -(-_n_of(self.rows, number) // _N_ROWS_PER_FILE))
-        ordered = each.repartitionByRange(n_files, _quoted(order)).sortWithinPartitions(_quoted(order))
-        return ordered.drop(order, size)
+        parts = given.repartitionByRange(len(files), "file").sortWithinPartitions("part")
+        each = parts.select(F.explode("pieces").alias("piece"))
+        size = F.col("piece")[f"c{len(names)}"]
+        records = each.select("piece", F.explode(F.sequence(F.lit(1), size)).alias("i"))
+        return records.select(*[F.col("piece")[f"c{i}"].alias(name) for i, name in enumerate(names)])
 
     def _pieces(self) -> Iterator[Any]:
         """The records in order, here."""
@@ -256,32 +275,69 @@ def _rows(data: Any, number: str) -> tuple[Any, int]:
     return rows, n_records
 
 
-def _are_same(rows: Any, others: Any) -> bool:
-    """Whether two tables have the same rows, in any order."""
+def _are_same(rows: Any, others: Any, in_order: bool = False) -> bool:
+    """Whether two tables have the same rows, in any order or in the same one."""
 
     def of(table: Any) -> list[str]:
-        return sorted(repr(row) for row in zip(*(table[name].to_pylist() for name in others.column_names)))
+        reprs = [repr(row) for row in zip(*(table[name].to_pylist() for name in others.column_names))]
+        return reprs if in_order else sorted(reprs)
 
-    return rows.num_rows == others.num_rows and sorted(rows.column_names) == sorted(others.column_names) and of(rows) == of(others)
+    if rows.num_rows != others.num_rows or sorted(rows.column_names) != sorted(others.column_names):
+        return False
+    return _are_same_at_once(rows, others, in_order) or of(rows) == of(others)
+
+
+def _are_same_at_once(rows: Any, others: Any, in_order: bool) -> bool:
+    """The same for types of which nothing is equal but what is written alike; false where it is not known."""
+    import pyarrow as pa
+
+    def plain(table: Any) -> Any:
+        columns = []
+        for name in others.column_names:
+            column = table[name]
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            columns.append(column.cast(pa.large_string()) if _is_text(column.type) else column)
+        return pa.table(columns, names=[str(i) for i in range(len(columns))])
+
+    ours, theirs = plain(others), plain(rows)
+    types = ours.schema.types
+    if types != theirs.schema.types or not all(_is_text(type_) or pa.types.is_integer(type_) or pa.types.is_date32(type_) for type_ in types):
+        return False
+    if in_order:
+        return bool(ours.equals(theirs))
+    keys = [(name, "ascending") for name in ours.column_names]
+    return bool(ours.sort_by(keys).equals(theirs.sort_by(keys)))
+
+
+def _is_text(type_: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
 def _in_order(rows: Any) -> Any:
     """Rows as a release has them: by the bytes of what is published; the last column says how many records a row is."""
     import pyarrow as pa
+    import pyarrow.compute
 
-    texts = [_texts(rows[name]) for name in rows.column_names[:-1]]
-    keys = list(zip(*texts)) if texts else []
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    return rows.take(pa.array(order, pa.int64()))
+    texts = {str(i): _texts(rows[name]) for i, name in enumerate(rows.column_names[:-1])}
+    if not texts:
+        return rows
+    return rows.take(pa.compute.sort_indices(pa.table(texts), [(name, "ascending") for name in texts]))
 
 
-def _texts(column: Any) -> list[bytes]:
+def _texts(column: Any) -> Any:
+    """The bytes of what is published; nothing comes where the empty text does."""
     import pyarrow as pa
 
+    type_ = column.type
+    if _is_text(type_) or pa.types.is_integer(type_):
+        return column.cast(pa.large_string()).cast(pa.large_binary()).fill_null(b"")
     values = column.to_pylist()
-    if pa.types.is_floating(column.type):
+    if pa.types.is_floating(type_):
         values = [value if value is None else format(value, "g") if value % 1 else str(int(value)) for value in values]
-    return [b"" if value is None else str(value).encode() for value in values]
+    return pa.array([b"" if value is None else str(value).encode() for value in values], pa.large_binary())
 
 
 class _Files:
@@ -345,36 +401,32 @@ class _Files:
         if not _has_places(written):
             return self.check_order_here(rows, certificate, staged)
         F = _functions(written)
-        from pyspark.sql import Window
-
-        names = list(written.columns)
         number = certificate["counted"]
-        taken = [*names, number]
-        order, file, at, before = (_free(word, taken) for word in ("order", "file", "at", "before"))
-        known = rows.drop_columns([number]).rename_columns([f"{name} as given" for name in names])
-        known = self.session.createDataFrame(known.append_column(order, pa.array(range(rows.num_rows), pa.int64())))
+        names = [name for name in rows.column_names if name != number]
+        file, first, last, n = (_free(word, [*names, number]) for word in ("file", "first", "last", "n"))
         found = written.select(
-            *[_quoted(name) for name in names],
-            F.col("_metadata.file_name").alias(file),
-            F.col("_metadata.row_index").alias(at),
+            *map(_quoted, names), F.col("_metadata.file_name").alias(file), F.col("_metadata.row_index").alias(first)
         )
-        same = None
-        for name in names:
-            equal = F.col(_quoted(name)).eqNullSafe(F.col(_quoted(f"{name} as given")))
-            same = equal if same is None else same & equal
-        placed = found.join(F.broadcast(known), same)
-        window = Window.partitionBy(file).orderBy(at)
-        stepped = placed.select(file, at, order, F.lag(order).over(window).alias(before))
-        of_file = stepped.groupBy(file).agg(
-            F.min(order).alias("first"),
-            F.max(order).alias("last"),
-            F.count(F.lit(1)).alias("n"),
-            F.sum(F.when(F.col(before) > F.col(order), 1).otherwise(0)).alias("wrong"),
+        # In order, the records of a row lie in one run, or go on where the next file begins: what comes here is hardly more
+        # than there are rows.
+        runs = found.groupBy(*map(_quoted, [*names, file])).agg(
+            F.min(first).alias(first), F.max(first).alias(last), F.count(F.lit(1)).alias(n)
         )
-        files = sorted((row[file], row["first"], row["last"], row["n"], row["wrong"]) for row in of_file.collect())
-        n_found = sum(n for *_, n, _ in files)
-        is_ordered = all(wrong == 0 for *_, wrong in files) and all(a[2] <= b[1] for a, b in zip(files, files[1:]))
-        if n_found != _n_of(rows, number) or not is_ordered:
+        n_at_most = rows.num_rows + len(written.inputFiles())
+        runs = _arrow(runs.limit(n_at_most + 1))
+        if runs.num_rows > n_at_most or sum(runs[n].to_pylist()) != _n_of(rows, number):
+            raise Error(_ORDER_IS_LOST)
+        runs = runs.sort_by([(file, "ascending"), (first, "ascending")])
+        places = zip(runs[first].to_pylist(), runs[last].to_pylist(), runs[n].to_pylist())
+        if any(end - start + 1 != size for start, end, size in places):
+            raise Error(_ORDER_IS_LOST)
+        of_file, values = runs[file].to_pylist(), runs.select(names)
+
+        def goes_on(i: int) -> bool:
+            return i > 0 and of_file[i] != of_file[i - 1] and values.slice(i, 1).to_pylist() == values.slice(i - 1, 1).to_pylist()
+
+        begun = values.take(pa.array([i for i in range(runs.num_rows) if not goes_on(i)], pa.int64()))
+        if not _are_same(begun, rows.select(names), in_order=True):
             raise Error(_ORDER_IS_LOST)
 
     def check_order_here(self, rows: Any, certificate: dict[str, Any], staged: str) -> None:
@@ -525,6 +577,22 @@ def _expanded(rows: Any, sizes: list[int]) -> Iterator[Any]:
                 yield rows.take(pa.array(places, pa.int64()))
                 places = []
     yield rows.take(pa.array(places, pa.int64()))
+
+
+def _by_file(sizes: list[int], n_per_file: int, n_at_once: int) -> list[tuple[list[int], list[int]]]:
+    """Which rows a file has, and how many records of each at once: files of equal length, at least one."""
+    files: list[tuple[list[int], list[int]]] = [([], [])]
+    n_left = n_per_file
+    for row, n in enumerate(sizes):
+        while n > 0:
+            if n_left == 0:
+                files.append(([], []))
+                n_left = n_per_file
+            n_now = min(n, n_left, n_at_once)
+            files[-1][0].append(row)
+            files[-1][1].append(n_now)
+            n, n_left = n - n_now, n_left - n_now
+    return files
 
 
 def _says(found: Any, expected: Any) -> bool:
