@@ -6,7 +6,7 @@
 //! maximum. The closest common ancestor of a box of categories is that of its two ends.
 //! Numbers that are published as labels are categories here.
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::loss::{LOSS_ONE, Penalties, Steps, balanced};
@@ -20,6 +20,8 @@ pub(crate) struct Space {
     pub(crate) axes: Vec<Axis>,
     /// The place of every group of the counts on every axis, group by group.
     places: Vec<u32>,
+    /// Where all axes have few places.
+    tables: Option<Tables>,
 }
 
 /// One quasi-identifier.
@@ -32,7 +34,7 @@ pub(crate) struct Axis {
 
 /// What a side costs one record, in steps of the loss, weight included.
 enum Measure {
-    /// By lowest and highest place: few categories.
+    /// By lowest and highest place: few values.
     Table { n: usize, steps: Vec<u32> },
     /// Numbers: the difference, or the whole axis where it is not even known whether there is a value.
     Line { at: Vec<u32>, missing: u32, whole: u32 },
@@ -53,7 +55,33 @@ struct Ways {
     costs: Vec<Costs>,
 }
 
-/// Up to this many categories, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
+/// The tables of all axes, one after the other: nothing has to be asked about an axis but where its table begins.
+struct Tables {
+    /// By axis, where its table begins, and how many places it has.
+    of_axis: Vec<(u32, u32)>,
+    steps: Vec<u32>,
+}
+
+impl Tables {
+    fn of(axes: &[Axis]) -> Option<Tables> {
+        let mut tables = Tables { of_axis: Vec::with_capacity(axes.len()), steps: Vec::new() };
+        for axis in axes {
+            let Measure::Table { n, steps } = &axis.measure else { return None };
+            tables.of_axis.push((number(tables.steps.len()), number(*n)));
+            tables.steps.extend_from_slice(steps);
+        }
+        Some(tables)
+    }
+
+    #[inline(always)]
+    fn cost_of(&self, sides: impl Iterator<Item = Side>) -> Steps {
+        let cost = |(&(start, n), (low, high)): (&(u32, u32), Side)| self.steps[(start + low * n + high) as usize];
+        // All axes together cost about one.
+        u64::from(self.of_axis.iter().zip(sides).map(cost).sum::<u32>())
+    }
+}
+
+/// Up to this many values, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
 const N_TABLE_MAX: usize = 128;
 
 impl Space {
@@ -70,7 +98,8 @@ impl Space {
             .unzip();
         let place = |(a, code): (usize, &Code)| place_of[a][code.index()];
         let places = (0..counts.n_groups()).flat_map(|base| counts.codes(base).iter().enumerate().map(place)).collect();
-        Ok(Space { axes, places })
+        let tables = Tables::of(&axes);
+        Ok(Space { axes, places, tables })
     }
 
     pub(crate) fn n_axes(&self) -> usize {
@@ -91,7 +120,16 @@ impl Space {
 
     /// What a box costs each of its records.
     pub(crate) fn cost(&self, sides: &[Side]) -> Steps {
-        self.axes.iter().zip(sides).map(|(axis, &(low, high))| u64::from(axis.cost(low, high))).sum()
+        self.cost_of(sides.iter().copied())
+    }
+
+    /// What these sides, by axis, cost each record together.
+    #[inline(always)]
+    fn cost_of(&self, sides: impl Iterator<Item = Side>) -> Steps {
+        match &self.tables {
+            Some(tables) => tables.cost_of(sides),
+            None => self.axes.iter().zip(sides).map(|(axis, (low, high))| u64::from(axis.cost(low, high))).sum(),
+        }
     }
 
     /// What the box around two boxes costs each record.
@@ -101,11 +139,16 @@ impl Space {
     }
 
     /// The same where it is at most so much; else anything that is more, and no more than it costs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cost_of_union_up_to(&self, most: Steps, ours: &[Side], theirs: &[Side]) -> Steps {
+        let sides = ours.iter().zip(theirs).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+        // To look into a few more tables takes no longer than to guess wrongly where it could be stopped.
+        if let Some(tables) = &self.tables {
+            return tables.cost_of(sides);
+        }
         let mut cost = 0;
-        for (axis, (a, b)) in self.axes.iter().zip(ours.iter().zip(theirs)) {
-            cost += u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)));
+        for (axis, (low, high)) in self.axes.iter().zip(sides) {
+            cost += u64::from(axis.cost(low, high));
             if cost > most {
                 break;
             }
@@ -116,11 +159,7 @@ impl Space {
     /// What a box costs each record when a group of the counts that stands at these places is added.
     #[inline]
     pub(crate) fn cost_with(&self, sides: &[Side], places: &[u32]) -> Steps {
-        let mut cost = 0;
-        for (axis, (side, &place)) in self.axes.iter().zip(sides.iter().zip(places)) {
-            cost += u64::from(axis.cost(side.0.min(place), side.1.max(place)));
-        }
-        cost
+        self.cost_of(sides.iter().zip(places).map(|(side, &place)| (side.0.min(place), side.1.max(place))))
     }
 
     /// What the box around two groups of the counts costs each record: how far apart they are.
@@ -132,11 +171,7 @@ impl Space {
     /// The same for groups that stand at these places.
     #[inline]
     pub(crate) fn distance_between(&self, one: &[u32], other: &[u32]) -> Steps {
-        let mut cost = 0;
-        for (axis, (&a, &b)) in self.axes.iter().zip(one.iter().zip(other)) {
-            cost += u64::from(axis.cost(a.min(b), a.max(b)));
-        }
-        cost
+        self.cost_of(one.iter().zip(other).map(|(&a, &b)| (a.min(b), a.max(b))))
     }
 
     /// Widens a box to hold a group of the counts.
@@ -308,7 +343,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
     (0..).zip(&code_at).for_each(|(place, code)| place_of[code.index()] = place);
     let whole = (weight * LOSS_ONE as f64).round() as u32;
     let mut axis = Axis { is_numeric: positions.is_some(), measure, whole };
-    if matches!(axis.measure, Measure::Tree { .. }) && n_values <= N_TABLE_MAX {
+    if n_values <= N_TABLE_MAX {
         let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
         let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };
         axis.measure = Measure::Table { n: n_values, steps: pairs.map(cost).collect() };

@@ -11,6 +11,8 @@ pub(crate) struct Sharing {
     n_records: u64,
     sides: Vec<Side>,
     ends: Vec<Ends>,
+    /// By part, whether the box is narrower without it: it stands alone at an end of it. Most do not.
+    stands_out: Vec<bool>,
     /// Of one record.
     cost: u64,
 }
@@ -37,9 +39,14 @@ struct Change {
 impl Sharing {
     pub(crate) fn new(space: &Space, parts: Vec<Part>) -> Sharing {
         let sides = space.around(parts.iter().map(|part| part.base));
-        let ends = (0..sides.len()).map(|axis| Ends::of(space, &parts, axis, sides[axis])).collect();
+        let ends: Vec<Ends> = (0..sides.len()).map(|axis| Ends::of(space, &parts, axis, sides[axis])).collect();
         let n_records = parts.iter().map(|part| part.n_records).sum();
-        Sharing { cost: space.cost(&sides), parts, n_records, sides, ends }
+        let stands_out = |part: &Part| {
+            let mut at = sides.iter().zip(&ends).zip(space.places(part.base));
+            at.any(|((side, ends), &place)| ends.is_alone_low(*side, place) || ends.is_alone_high(*side, place))
+        };
+        let stands_out = parts.iter().map(stands_out).collect();
+        Sharing { cost: space.cost(&sides), parts, n_records, sides, ends, stands_out }
     }
 
     /// What its records lose together.
@@ -55,9 +62,9 @@ impl Sharing {
     /// What is left of its box without one part, of several.
     fn without(&self, space: &Space, base: u32, sides: &mut Vec<Side>) {
         sides.clear();
-        for ((&(low, high), ends), &place) in self.sides.iter().zip(&self.ends).zip(space.places(base)) {
-            let low = if place == low && ends.n_low == 1 { ends.next_low } else { low };
-            let high = if place == high && ends.n_high == 1 { ends.next_high } else { high };
+        for ((&side, ends), &place) in self.sides.iter().zip(&self.ends).zip(space.places(base)) {
+            let low = if ends.is_alone_low(side, place) { ends.next_low } else { side.0 };
+            let high = if ends.is_alone_high(side, place) { ends.next_high } else { side.1 };
             sides.push((low, high));
         }
     }
@@ -78,6 +85,15 @@ impl Ends {
             }
         }
         ends
+    }
+
+    /// Whether what stands at a place is all that holds the lower side where it is.
+    fn is_alone_low(&self, side: Side, place: u32) -> bool {
+        place == side.0 && self.n_low == 1
+    }
+
+    fn is_alone_high(&self, side: Side, place: u32) -> bool {
+        place == side.1 && self.n_high == 1
     }
 }
 
@@ -148,13 +164,14 @@ fn moves(space: &Space, rules: &dyn Rules, groups: &[Sharing], from: usize, to: 
         }
     };
     let mut sides = Vec::new();
-    for part in &ours.parts {
+    for (part, &stands_out) in ours.parts.iter().zip(&ours.stands_out) {
         let cost_there = theirs.cost_with(space, part.base);
         match part.n_records <= n_spare {
-            true => {
+            true if stands_out => {
                 ours.without(space, part.base, &mut sides);
                 consider(&[*part], space.cost(&sides), cost_there);
             }
+            true => consider(&[*part], ours.cost, cost_there),
             false => consider(&[Part { n_records: n_spare, ..*part }], ours.cost, cost_there),
         }
     }
@@ -187,36 +204,38 @@ fn swaps(space: &Space, rules: &dyn Rules, groups: &[Sharing], from: usize, to: 
         return;
     }
     let before = ours.loss() + theirs.loss();
-    let (mut left, mut there, mut there_left) = (Vec::new(), Vec::new(), Vec::new());
-    for part in &ours.parts {
+    let (mut left, mut there) = (Vec::new(), Vec::new());
+    for (part, _) in ours.parts.iter().zip(&ours.stands_out).filter(|(_, stands_out)| **stands_out) {
         ours.without(space, part.base, &mut left);
         // What is won at most.
         let cost_left = space.cost(&left);
         if cost_left == ours.cost {
             continue;
         }
-        for back in &theirs.parts {
+        // What theirs costs with the part, where nothing goes that holds their box open.
+        let cost_beside = theirs.cost_with(space, part.base);
+        for (back, &stands_out) in theirs.parts.iter().zip(&theirs.stands_out) {
             let n_back = back.n_records.min(part.n_records);
             let (n_ours, n_theirs) =
                 (ours.n_records - part.n_records + n_back, theirs.n_records + part.n_records - n_back);
             if n_ours < rules.k() || (back.base, back.value) == (part.base, part.value) {
                 continue;
             }
-            let cost_ours = space.cost_with(&left, space.places(back.base));
-            if cost_ours >= ours.cost {
+            let cost_there = match n_back == back.n_records && stands_out {
+                false => cost_beside,
+                true if theirs.parts.len() == 1 => space.distance(part.base, part.base),
+                true => {
+                    theirs.without(space, back.base, &mut there);
+                    space.cost_with(&there, space.places(part.base))
+                }
+            };
+            // Where nothing is won even if what comes costs nothing, it need not be looked at: so it is with most.
+            if n_ours * cost_left + n_theirs * cost_there >= before {
                 continue;
             }
-            there.clear();
-            match n_back == back.n_records && theirs.parts.len() > 1 {
-                true => {
-                    theirs.without(space, back.base, &mut there_left);
-                    there.extend_from_slice(&there_left);
-                }
-                false if n_back == back.n_records => there.extend(space.point(part.base)),
-                false => there.extend_from_slice(&theirs.sides),
-            }
-            let after = n_ours * cost_ours + n_theirs * space.cost_with(&there, space.places(part.base));
-            if after < before {
+            let cost_ours = space.cost_with(&left, space.places(back.base));
+            let after = n_ours * cost_ours + n_theirs * cost_there;
+            if cost_ours < ours.cost && after < before {
                 let back = Some(Part { n_records: n_back, ..*back });
                 found.push(Change { gain: before - after, from, to, moving: vec![*part], back });
             }

@@ -30,11 +30,9 @@ pub struct Dictionary {
     codes: Vec<Code>,
     /// By attribute and value, one of the rows that have it.
     a_row_with: Vec<Vec<Option<usize>>>,
-    sizes: Vec<u64>,
+    sizes: Sizes,
     /// Whether the rows are the table's own, and fit where they are the same.
     is_table: bool,
-    /// By 64 rows, how many people they are.
-    size_of_word: Vec<u64>,
     /// By attribute, level and label.
     fitting: Vec<Vec<Vec<Rows>>>,
     /// How many people these are, at least 1.
@@ -52,6 +50,8 @@ pub struct AskedBefore(FxHashMap<u128, u64>);
 /// between has one, only those that do.
 #[derive(Clone, Debug, Default)]
 struct Rows {
+    /// How many there are.
+    n: usize,
     first: usize,
     /// Of each word that is there, which one it is; empty where all are.
     places: Vec<u32>,
@@ -66,6 +66,8 @@ impl Rows {
     fn of(mut rows: Vec<usize>) -> Rows {
         rows.sort_unstable();
         let (mut places, mut words) = (Vec::new(), Vec::new());
+        rows.dedup();
+        let n = rows.len();
         for row in rows {
             let place = number(row / 64);
             if places.last() != Some(&place) {
@@ -79,11 +81,11 @@ impl Rows {
         if words.len() * N_WORDS_APART < n_between {
             places.shrink_to_fit();
             words.shrink_to_fit();
-            return Rows { first, places, words };
+            return Rows { n, first, places, words };
         }
         let mut all = vec![0; n_between];
         places.iter().zip(words).for_each(|(&place, word)| all[place as usize - first] = word);
-        Rows { first, places: Vec::new(), words: all }
+        Rows { n, first, places: Vec::new(), words: all }
     }
 
     /// The rows of one word; none where it is not there.
@@ -194,14 +196,14 @@ impl Dictionary {
         let places: Vec<(u32, Vec<u128>)> = hierarchies.iter().map(place).collect();
         let fits_key = places.iter().map(|(width, _)| width).sum::<u32>() <= u128::BITS;
         let places = fits_key.then_some(places);
-        let size_of_word: Vec<u64> = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
-        let size = |rows: &Rows| size_of(&[rows], &sizes, &size_of_word);
+        let sizes = Sizes::new(sizes);
+        let size = |rows: &Rows| size_of([rows], &sizes);
         let of_level = |of_level: &Vec<Rows>| of_level.iter().map(size).collect();
         let of_attribute = |of_attribute: &Vec<Vec<Rows>>| of_attribute.iter().map(of_level).collect();
         let sizes_alone = of_labels.iter().map(of_attribute).collect();
         let fitting = of_labels;
         let is_table = counts.population().is_none() && counts.people().is_none() && fit == Match::Exact;
-        Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places })
+        Ok(Dictionary { codes, a_row_with, sizes, is_table, fitting, sizes_alone, places })
     }
 
     /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
@@ -235,7 +237,7 @@ impl Dictionary {
             Span::Set(codes) => of_values(a, &mut codes.iter().map(|code| code.index())),
         };
         let rows: Vec<Cow<Rows>> = spans.iter().enumerate().map(of_span).collect();
-        size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>(), &self.sizes, &self.size_of_word)
+        size_of(rows.iter().map(|rows| rows.as_ref()), &self.sizes)
     }
 
     /// Whether records that are published alike under one scheme are all whom that fits.
@@ -245,7 +247,7 @@ impl Dictionary {
 
     /// How many different people the dictionary has.
     pub fn n_rows(&self) -> usize {
-        self.sizes.len()
+        self.sizes.of_row.len()
     }
 
     /// The values of a row.
@@ -256,7 +258,7 @@ impl Dictionary {
 
     /// How many people a row is.
     pub fn size(&self, row: usize) -> u64 {
-        self.sizes[row]
+        self.sizes.of_row[row]
     }
 
     /// By value of the dictionary, the lowest level at which it fits the labels of an attribute, one per level; of values
@@ -277,7 +279,7 @@ impl Dictionary {
             .iter()
             .zip(&self.fitting)
             .map(|(&(level, label), of_attribute)| &of_attribute[usize::from(level)][label as usize]);
-        size_of(&rows.collect::<Vec<_>>(), &self.sizes, &self.size_of_word)
+        size_of(rows, &self.sizes)
     }
 
     /// The labels side by side, each as its number among those of all levels.
@@ -290,10 +292,52 @@ impl Dictionary {
     }
 }
 
+/// How many people rows are.
+#[derive(Debug)]
+struct Sizes {
+    of_row: Vec<u64>,
+    /// By 64 rows, how many people they are together.
+    of_word: Vec<u64>,
+    /// By 64 rows, those that are not one person.
+    not_one: Vec<u64>,
+    of_all: u64,
+}
+
+impl Sizes {
+    fn new(of_row: Vec<u64>) -> Sizes {
+        let of_word: Vec<u64> = of_row.chunks(64).map(|sizes| sizes.iter().sum()).collect();
+        let not_one = |sizes: &[u64]| (0..).zip(sizes).map(|(bit, size)| u64::from(*size != 1) << bit).sum::<u64>();
+        let not_one = of_row.chunks(64).map(not_one).collect();
+        Sizes { of_all: of_word.iter().sum(), of_word, not_one, of_row }
+    }
+
+    /// How many people the rows of one word are.
+    #[inline]
+    fn of_bits(&self, bits: u64, word: usize) -> u64 {
+        if bits == u64::MAX {
+            return self.of_word[word];
+        }
+        let mut several = bits & self.not_one[word];
+        let mut size = u64::from((bits & !several).count_ones());
+        while several != 0 {
+            size += self.of_row[word * 64 + several.trailing_zeros() as usize];
+            several &= several - 1;
+        }
+        size
+    }
+}
+
+/// So many words of rows are compared at a time.
+const N_WORDS_AT_ONCE: usize = 32;
+
 /// How many people are in all of some rows; at least 1.
-fn size_of(rows: &[&Rows], sizes: &[u64], size_of_word: &[u64]) -> u64 {
+fn size_of<'r>(rows: impl IntoIterator<Item = &'r Rows>, sizes: &Sizes) -> u64 {
+    // What everybody fits, as `*` is, says nothing.
+    let mut rows: Vec<&Rows> = rows.into_iter().filter(|rows| rows.n < sizes.of_row.len()).collect();
+    rows.sort_unstable_by_key(|rows| rows.n);
+    let Some((fewest, others)) = rows.split_first() else { return sizes.of_all.max(1) };
     let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
-    let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(size_of_word.len());
+    let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(0);
     // Those that are far apart say where to look at all.
     if let Some(few) = rows.iter().filter(|rows| rows.is_apart()).min_by_key(|rows| rows.places.len()) {
         let from = few.places.partition_point(|place| (*place as usize) < first);
@@ -302,27 +346,25 @@ fn size_of(rows: &[&Rows], sizes: &[u64], size_of_word: &[u64]) -> u64 {
         let size = |(&place, &word): (&u32, &u64)| {
             let others = rows.iter().filter(|others| !std::ptr::eq(**others, *few));
             let bits = others.fold(word, |bits, others| if bits == 0 { 0 } else { bits & others.word(place as usize) });
-            size_of_bits(bits, place as usize, sizes)
+            sizes.of_bits(bits, place as usize)
         };
         return places.map(size).sum::<u64>().max(1);
     }
     let mut size = 0;
-    for (word, size_of_all) in size_of_word.iter().enumerate().take(end).skip(first) {
-        let bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
-        size += if bits == u64::MAX { *size_of_all } else { size_of_bits(bits, word, sizes) };
+    let mut together = [0; N_WORDS_AT_ONCE];
+    for start in (first..end).step_by(N_WORDS_AT_ONCE) {
+        let words = start..end.min(start + N_WORDS_AT_ONCE);
+        let together = &mut together[..words.len()];
+        let of = |rows: &'r Rows| &rows.words[words.start - rows.first..words.end - rows.first];
+        together.copy_from_slice(of(fewest));
+        for rows in others {
+            together.iter_mut().zip(of(rows)).for_each(|(together, word)| *together &= word);
+        }
+        for (bits, word) in together.iter().zip(words).filter(|(bits, _)| **bits != 0) {
+            size += sizes.of_bits(*bits, word);
+        }
     }
     size.max(1)
-}
-
-/// How many people the rows of one word are.
-#[inline]
-fn size_of_bits(mut bits: u64, word: usize, sizes: &[u64]) -> u64 {
-    let mut size = 0;
-    while bits != 0 {
-        size += sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
-        bits &= bits - 1;
-    }
-    size
 }
 
 /// By value of an attribute, which values of a dictionary fit it; none where only the same one does.
@@ -378,8 +420,9 @@ mod tests {
     fn rows_close_together_and_far_apart_meet_alike() {
         let mut random = Random::new(11);
         let n_rows = 64 * 40 + 7;
-        let sizes: Vec<u64> = (0..n_rows).map(|_| 1 + random.below(3)).collect();
-        let size_of_word: Vec<u64> = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
+        // Where people are counted, a row can have none of its own.
+        let of_row: Vec<u64> = (0..n_rows).map(|_| random.below(4)).collect();
+        let sizes = Sizes::new(of_row.clone());
         let (mut n_apart, mut n_met) = (0, 0);
         for _ in 0..300 {
             let n_lists = 1 + random.below(3);
@@ -397,9 +440,9 @@ mod tests {
                 assert!(rows.iter().eq((0..n_rows).filter(|&row| is_in[row])));
             }
             let met = (0..n_rows).filter(|&row| is_in.iter().all(|is_in| is_in[row]));
-            let size: u64 = met.map(|row| sizes[row]).sum();
+            let size: u64 = met.map(|row| of_row[row]).sum();
             n_met += usize::from(size > 0 && n_lists > 1);
-            assert_eq!(size_of(&rows.iter().collect::<Vec<_>>(), &sizes, &size_of_word), size.max(1));
+            assert_eq!(size_of(&rows, &sizes), size.max(1));
         }
         assert!(n_apart > 100 && n_met > 20, "{n_apart} lists far apart, {n_met} that meet");
     }

@@ -117,12 +117,16 @@ impl<'a> Search<'a> {
 /// The nodes that a request about these criteria and limits decides about.
 pub(crate) fn live<'a>(tree: &'a Tree, criteria: &Criteria, limits: &Limits, may_lose: bool) -> Live<'a> {
     let attributes: Vec<usize> = limits.of_attributes.iter().map(|&(a, _)| a).collect();
-    let test = tree.signatures().test(criteria);
-    // Whatever is counted, a node has no more of it than the one above.
+    let signatures = tree.signatures();
+    let test = signatures.test(criteria);
+    // Whatever is counted, a node has no more of it than the one above; and no more people than records.
     let k = criteria.value(Measure::Size).unwrap_or(0);
-    let holds = |node: usize| test.holds(tree.signature(node));
-    let is_hopeless = |node: usize| tree.signatures().size(tree.signature(node)) < k;
-    Live::new(tree.shape(), holds, is_hopeless, &attributes, may_lose)
+    let is_hopeless = |node: usize| signatures.is_over_people() && signatures.size(tree.signature(node)) < k;
+    let shape = tree.shape();
+    match test.only_size().filter(|_| !signatures.is_over_people()) {
+        Some(k) => Live::new(shape, |node| shape.n_records(node) >= k, is_hopeless, k, &attributes, may_lose),
+        None => Live::new(shape, |node| test.holds(tree.signature(node)), is_hopeless, k, &attributes, may_lose),
+    }
 }
 
 impl Search<'_> {
@@ -390,8 +394,8 @@ pub(crate) fn cut_of(live: &Live, folded: &Folded, loss_at_least: Steps) -> Cut 
     let (mut published, mut suppressed) = (Vec::new(), Vec::new());
     for place in live.chosen(&folded.choices) {
         match folded.choices[place] {
-            Choice::Publish => published.push(live.nodes[place]),
-            Choice::Lose => suppressed.push(live.nodes[place]),
+            Choice::Publish => published.push(live.node(place)),
+            Choice::Lose => suppressed.push(live.node(place)),
             Choice::Divide => unreachable!("what is divided is not chosen"),
         }
     }

@@ -44,22 +44,27 @@ pub(crate) struct Totals {
 }
 
 /// The nodes that a request has to decide about: those that may be published or have such below them, and the children of
-/// these.
+/// these; what is below a node that is best left whole, whatever the prices, is left out.
 pub(crate) struct Live<'a> {
     shape: &'a Shape,
     /// Parents before their children; the root is the first.
-    pub(crate) nodes: Vec<u32>,
-    /// By place, the place of the parent.
-    parents: Vec<u32>,
-    holds: Vec<bool>,
-    /// Whether its children are there too.
-    is_inner: Vec<bool>,
-    n_records: Vec<u64>,
-    losses: Vec<Steps>,
+    places: Vec<Place>,
     /// The attributes that are looked at, and by place what each loses.
     attributes: Vec<usize>,
     of_attributes: Vec<Steps>,
     may_lose: bool,
+}
+
+/// A node that is decided about.
+struct Place {
+    node: u32,
+    /// The place of the node above.
+    parent: u32,
+    n_records: u64,
+    loss: Steps,
+    holds: bool,
+    /// Whether its children are there too.
+    is_inner: bool,
 }
 
 /// A cut, as what becomes of the nodes that are decided about.
@@ -71,66 +76,36 @@ pub(crate) struct Folded {
 
 impl<'a> Live<'a> {
     /// `holds` says of a node whether it may be published, and `is_hopeless` whether neither it nor anything below it may:
-    /// what is hopeless is not looked into.
+    /// what is hopeless is not looked into, and nothing with fewer records than `n_least` holds.
     pub(crate) fn new(
         shape: &'a Shape,
         holds: impl Fn(usize) -> bool,
         is_hopeless: impl Fn(usize) -> bool,
+        n_least: u64,
         attributes: &[usize],
         may_lose: bool,
     ) -> Live<'a> {
-        let seen = seen(shape, holds, is_hopeless);
-        // Whether something below a node may be published.
-        let mut has_useful = vec![false; seen.len()];
-        for (i, node) in seen.iter().enumerate().rev() {
-            if (node.holds || has_useful[i]) && node.parent != NONE {
-                has_useful[node.parent as usize] = true;
-            }
-        }
-        let mut live = Live {
-            shape,
-            nodes: Vec::new(),
-            parents: Vec::new(),
-            holds: Vec::new(),
-            is_inner: Vec::new(),
-            n_records: Vec::new(),
-            losses: Vec::new(),
-            attributes: attributes.to_vec(),
-            of_attributes: Vec::new(),
-            may_lose,
+        let places = Walk { shape, holds, is_hopeless, n_least, is_plain: attributes.is_empty(), may_lose }.places();
+        let steps_of = |place: &Place| {
+            let costs = shape.costs(place.node as usize);
+            let n_records = place.n_records;
+            attributes.iter().map(move |&a| u64::from(costs[a]) * n_records)
         };
-        // Of what was seen, its place; what is below a node that is not divided has none.
-        let mut place_of = vec![NONE; seen.len()];
-        for (i, &Seen { node, parent, holds }) in seen.iter().enumerate() {
-            let parent = match parent {
-                NONE => NONE,
-                parent => match place_of[parent as usize] {
-                    NONE => continue,
-                    place if !live.is_inner[place as usize] => continue,
-                    place => place,
-                },
-            };
-            place_of[i] = number(live.nodes.len());
-            let loss = shape.loss(node as usize);
-            live.nodes.push(node);
-            live.parents.push(parent);
-            live.holds.push(holds);
-            // Where nothing is lost, there is nothing to divide.
-            live.is_inner.push(has_useful[i] && !(holds && loss == 0));
-            let (n_records, costs) = (shape.n_records(node as usize), shape.costs(node as usize));
-            live.n_records.push(n_records);
-            live.losses.push(loss);
-            live.of_attributes.extend(attributes.iter().map(|&a| u64::from(costs[a]) * n_records));
-        }
-        live
+        let of_attributes = places.iter().flat_map(steps_of).collect();
+        Live { shape, places, attributes: attributes.to_vec(), of_attributes, may_lose }
+    }
+
+    /// The node at a place.
+    pub(crate) fn node(&self, place: usize) -> u32 {
+        self.places[place].node
     }
 
     pub(crate) fn n_records(&self, place: usize) -> u64 {
-        self.n_records[place]
+        self.places[place].n_records
     }
 
     pub(crate) fn loss(&self, place: usize) -> Steps {
-        self.losses[place]
+        self.places[place].loss
     }
 
     /// What one of the attributes that are looked at loses at a place.
@@ -138,12 +113,12 @@ impl<'a> Live<'a> {
         match choice {
             Choice::Publish => self.of_attributes(place)[i],
             Choice::Divide => 0,
-            Choice::Lose => self.n_records[place] * u64::from(self.shape.whole()[self.attributes[i]]),
+            Choice::Lose => self.places[place].n_records * u64::from(self.shape.whole()[self.attributes[i]]),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
+        self.places.len()
     }
 
     fn of_attributes(&self, place: usize) -> &[Steps] {
@@ -155,7 +130,7 @@ impl<'a> Live<'a> {
     #[inline]
     fn price(&self, place: usize, prices: &Prices) -> u128 {
         let of_attributes = self.of_attributes(place).iter().zip(&prices.of_attributes);
-        u128::from(self.losses[place]) * prices.loss
+        u128::from(self.places[place].loss) * prices.loss
             + of_attributes.map(|(&steps, price)| u128::from(steps) * price).sum::<u128>()
     }
 
@@ -169,18 +144,20 @@ impl<'a> Live<'a> {
     /// What a choice costs at a place, where it may be taken.
     pub(crate) fn price_of_choice(&self, place: usize, choice: Choice, prices: &Prices) -> Option<u128> {
         match choice {
-            Choice::Publish => self.holds[place].then(|| self.price(place, prices)),
-            Choice::Lose => self.may_lose.then(|| u128::from(self.n_records[place]) * self.price_of_lost(prices)),
+            Choice::Publish => self.places[place].holds.then(|| self.price(place, prices)),
+            Choice::Lose => {
+                self.may_lose.then(|| u128::from(self.places[place].n_records) * self.price_of_lost(prices))
+            }
             Choice::Divide => None,
         }
     }
 
     pub(crate) fn parent(&self, place: usize) -> Option<usize> {
-        (self.parents[place] != NONE).then(|| self.parents[place] as usize)
+        (self.places[place].parent != NONE).then(|| self.places[place].parent as usize)
     }
 
     pub(crate) fn is_inner(&self, place: usize) -> bool {
-        self.is_inner[place]
+        self.places[place].is_inner
     }
 
     /// The cheapest cut; of several as cheap the one that publishes larger groups, and suppresses last. None where
@@ -205,11 +182,11 @@ impl<'a> Live<'a> {
         let mut best = NEVER;
         for place in (0..self.len()).rev() {
             let mut choice = Choice::Lose;
-            best = if self.may_lose { u128::from(self.n_records[place]) * of_lost } else { NEVER };
-            if self.is_inner[place] && divided[place] <= best && divided[place] < NEVER {
+            best = if self.may_lose { u128::from(self.places[place].n_records) * of_lost } else { NEVER };
+            if self.places[place].is_inner && divided[place] <= best && divided[place] < NEVER {
                 (best, choice) = (divided[place], Choice::Divide);
             }
-            if self.holds[place] {
+            if self.places[place].holds {
                 let price = self.price(place, prices);
                 if price <= best {
                     (best, choice) = (price, Choice::Publish);
@@ -236,7 +213,7 @@ impl<'a> Live<'a> {
         let mut is_reached = vec![false; self.len()];
         let chosen: Vec<usize> = (0..self.len())
             .filter(|&place| {
-                is_reached[place] = match self.parents[place] {
+                is_reached[place] = match self.places[place].parent {
                     NONE => true,
                     parent => is_reached[parent as usize] && choices[parent as usize] == Choice::Divide,
                 };
@@ -256,11 +233,11 @@ impl<'a> Live<'a> {
     }
 
     fn add(&self, totals: &mut Totals, place: usize, choice: Choice) {
-        let n_records = self.n_records[place];
+        let n_records = self.places[place].n_records;
         match choice {
             Choice::Divide => {}
             Choice::Publish => {
-                totals.loss += self.losses[place];
+                totals.loss += self.places[place].loss;
                 totals.of_attributes.iter_mut().zip(self.of_attributes(place)).for_each(|(sum, steps)| *sum += steps);
             }
             Choice::Lose => {
@@ -281,7 +258,7 @@ impl<'a> Live<'a> {
         // By place, whether each of the two still divides what is above it.
         let mut is_reached = vec![(false, false); self.len()];
         for place in 0..self.len() {
-            let reached = match self.parents[place] {
+            let reached = match self.places[place].parent {
                 NONE => (true, true),
                 parent => {
                     let parent = parent as usize;
@@ -314,7 +291,7 @@ impl<'a> Live<'a> {
         is_below[place] = true;
         into[place] = from[place];
         for below in place + 1..self.len() {
-            if self.parents[below] != NONE && is_below[self.parents[below] as usize] {
+            if self.places[below].parent != NONE && is_below[self.places[below].parent as usize] {
                 is_below[below] = true;
                 into[below] = from[below];
             }
@@ -322,29 +299,101 @@ impl<'a> Live<'a> {
     }
 }
 
-/// A node that may be decided about, and where its parent stands among those that were seen.
-struct Seen {
-    node: u32,
-    parent: u32,
-    holds: bool,
+/// The way from the root down to what need not be looked into.
+struct Walk<'a, H, N> {
+    shape: &'a Shape,
+    holds: H,
+    is_hopeless: N,
+    n_least: u64,
+    /// No attribute is looked at: cuts are compared by what they lose in all and by the records that they suppress.
+    is_plain: bool,
+    may_lose: bool,
 }
 
-/// The nodes from the root down to what is hopeless, parents before their children.
-fn seen(shape: &Shape, holds: impl Fn(usize) -> bool, is_hopeless: impl Fn(usize) -> bool) -> Vec<Seen> {
-    let mut seen: Vec<Seen> = Vec::new();
-    // Those that are looked into and stand above what comes next.
-    let mut above: Vec<u32> = Vec::new();
-    let mut node = shape.root();
-    loop {
-        while above.pop_if(|i| node < shape.first(seen[*i as usize].node as usize)).is_some() {}
-        let parent = above.last().copied().unwrap_or(NONE);
-        let is_divided = shape.base(node).is_none() && !is_hopeless(node);
-        if is_divided {
-            above.push(number(seen.len()));
+/// A node of which not all children have been visited.
+struct Open {
+    place: u32,
+    /// The first node below it.
+    first: usize,
+    /// What the cheapest cuts of the visited children lose together.
+    divided: Steps,
+    /// Whether something below may be published.
+    is_useful: bool,
+}
+
+/// The loss of what cannot be.
+const NO_CUT: Steps = Steps::MAX;
+
+impl<H: Fn(usize) -> bool, N: Fn(usize) -> bool> Walk<'_, H, N> {
+    /// The places, parents before their children.
+    ///
+    /// On the way back up it is known of every node what its cheapest cut loses where suppression has no price. A node that
+    /// loses less as it is than divided in any way suppresses no record either: at no price is it divided, and its
+    /// children are dropped again.
+    fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        // What is below this is still to be visited.
+        let mut end = self.shape.n_nodes();
+        while end > 0 {
+            let node = end - 1;
+            let parent = open.last().map_or(NONE, |above| above.place);
+            let (n_records, loss, first) = (self.shape.n_records(node), self.shape.loss(node), self.shape.first(node));
+            let place =
+                Place { node: number(node), parent, n_records, loss, holds: (self.holds)(node), is_inner: false };
+            if first < node && self.may_be_divided(&place) {
+                open.push(Open { place: number(places.len()), first, divided: 0, is_useful: false });
+                end = node;
+            } else {
+                end = tell(&mut open, self.undivided(&place), place.holds, first);
+            }
+            places.push(place);
+            while let Some(done) = open.pop_if(|above| above.first >= end) {
+                let (least, is_useful) = self.finish(&mut places, &done);
+                end = tell(&mut open, least, is_useful, end);
+            }
         }
-        seen.push(Seen { node: number(node), parent, holds: holds(node) });
-        let next = if is_divided { node.checked_sub(1) } else { shape.first(node).checked_sub(1) };
-        let Some(next) = next else { return seen };
-        node = next;
+        places
     }
+
+    fn may_be_divided(&self, place: &Place) -> bool {
+        let Place { n_records, loss, holds, .. } = *place;
+        if n_records < self.n_least || (self.is_hopeless)(place.node as usize) || (holds && loss == 0) {
+            return false;
+        }
+        // There is no room for two groups: whoever divides it suppresses a record.
+        let is_one = n_records < 2 * self.n_least;
+        !is_one || (self.may_lose && !(self.is_plain && holds && loss < LOSS_ONE))
+    }
+
+    /// What the records of a place lose at least where it is not divided.
+    fn undivided(&self, place: &Place) -> Steps {
+        let lost = if self.may_lose { place.n_records * LOSS_ONE } else { NO_CUT };
+        if place.holds { lost.min(place.loss) } else { lost }
+    }
+
+    /// Drops what is below a place that is not to be divided; returns what its cheapest cut loses, and whether something of
+    /// it may be published.
+    fn finish(&self, places: &mut Vec<Place>, done: &Open) -> (Steps, bool) {
+        let place = &mut places[done.place as usize];
+        let is_best_whole = self.is_plain && place.holds && place.loss < done.divided;
+        place.is_inner = done.is_useful && done.divided < NO_CUT && !is_best_whole;
+        let (is_inner, undivided, holds) = (place.is_inner, self.undivided(place), place.holds);
+        match is_inner {
+            true => (undivided.min(done.divided), true),
+            false => {
+                places.truncate(done.place as usize + 1);
+                (undivided, holds)
+            }
+        }
+    }
+}
+
+/// Tells the node above of a child that begins at `first`: what its cheapest cut loses, and whether something of it may be
+/// published. Returns before which node to go on: where a child has no cut, its siblings do not matter.
+fn tell(open: &mut [Open], least: Steps, is_useful: bool, first: usize) -> usize {
+    let Some(above) = open.last_mut() else { return first };
+    above.divided = above.divided.saturating_add(least);
+    above.is_useful |= is_useful;
+    if least == NO_CUT { above.first } else { first }
 }

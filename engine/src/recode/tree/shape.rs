@@ -21,6 +21,8 @@ pub struct Shape {
     n_records: Vec<u64>,
     /// By node and attribute, what its box costs one record.
     costs: Vec<u32>,
+    /// By node, what its box costs one record on all attributes together.
+    cost_of_all: Vec<u32>,
     /// By attribute, what it costs one record to be suppressed.
     whole: Vec<u32>,
 }
@@ -44,6 +46,7 @@ impl Shape {
             bases: Vec::with_capacity(n),
             n_records: Vec::with_capacity(n),
             costs: Vec::with_capacity(n * space.n_axes()),
+            cost_of_all: Vec::with_capacity(n),
             whole: space.axes.iter().map(|axis| axis.whole()).collect(),
         };
         // What is visited next: on the way down, or with its children done and where the first of them is.
@@ -81,7 +84,9 @@ impl Shape {
         self.firsts.push(first);
         self.bases.push(base);
         self.n_records.push(n_records);
-        self.costs.extend(space.axes.iter().zip(sides).map(|(axis, side)| axis.cost(side.0, side.1)));
+        let costs = space.axes.iter().zip(sides).map(|(axis, side)| axis.cost(side.0, side.1));
+        self.costs.extend(costs.clone());
+        self.cost_of_all.push(costs.sum());
     }
 
     /// How many nodes there are.
@@ -148,7 +153,7 @@ impl Shape {
     /// What the records of a node lose together.
     #[inline]
     pub fn loss(&self, node: usize) -> Steps {
-        self.n_records[node] * self.costs(node).iter().map(|&cost| u64::from(cost)).sum::<u64>()
+        self.n_records[node] * u64::from(self.cost_of_all[node])
     }
 
     /// Refuses counts that it was not made of.
@@ -166,7 +171,7 @@ impl Shape {
     }
 
     pub(crate) fn n_bytes(&self) -> usize {
-        self.n_nodes() * (3 * 4 + 8) + size_of_val(&self.costs[..])
+        self.n_nodes() * (4 * 4 + 8) + size_of_val(&self.costs[..])
     }
 
     /// The same tree as numbers that a file can keep: for every node the group of the counts that it is, or how many
