@@ -84,9 +84,9 @@ function uniques(found, nAttributes) {
 
 /** What the values of an attribute contribute, of what the attribute does: the most first, all of them when asked. */
 function ofValues({ attribute, values }, bar) {
-  const line = ({ value, percent: share }) => bar(value === "" ? "(no value)" : value, share, `${share.toFixed(1)} %`);
+  const line = ({ value, percent: share }) => bar(value === "" ? "(empty)" : value, share, `${share.toFixed(1)} %`);
   const list = h("ul", { class: "bars values" }, values.slice(0, N_VALUES_SHOWN).map(line));
   const nMore = values.length - N_VALUES_SHOWN;
   const more = nMore > 0 ? h("button", { class: "link", onclick: () => { put(list, ...values.map(line)); more.remove(); } }, `Show ${counted(nMore, "more value")}`) : null;
-  return h("details", { class: "of-values" }, h("summary", {}, `The same by value of ${attribute} (${grouped(values.length)})`), list, more);
+  return h("details", { class: "of-values" }, h("summary", {}, `What the ${counted(values.length, "value")} of ${attribute} ${values.length === 1 ? "does" : "do"}`), list, more);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 
@@ -72,3 +73,11 @@ def _again(message: str, kind: str, position: str | None, hint: str | None) -> E
 def of_engine(kind: str, message: str, position: str | None, hint: str | None) -> Error:
     """An error of the engine, which comes in Python's words."""
     return _again(message, kind, position, hint)
+
+
+def must_have(library: str) -> None:
+    """Says what to do where a library is not installed that a result is to be made with."""
+    try:
+        importlib.import_module(library)
+    except ImportError:
+        raise Error(f"{library} is not installed", kind="data", hint=f"pip install {library}; or take to_dict()") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _labels, _native, _plain
-from ._error import Error, tell
+from ._error import Error, must_have, tell
 
 if TYPE_CHECKING:
     import pandas
@@ -391,8 +391,8 @@ def to_pandas(
     generalized: As | None = None,
 ) -> pandas.DataFrame:
     """A data frame with the types that columns had; where they were generalized, labels of the same backend."""
+    must_have("pandas")
     import pandas
-
     dtypes = {name: dtype for name, dtype in origin.dtypes.items() if origin.kind == "pandas"}
     columns: dict[str, Any] = {}
     pyarrow = _pyarrow()
@@ -481,8 +481,8 @@ def to_polars(
     generalized: As | None = None,
 ) -> polars.DataFrame:
     """A data frame with the types that columns had; labels are categories where those were, or where that is asked for."""
+    must_have("polars")
     import polars
-
     frame = polars.DataFrame(release)
     for name in frame.columns:
         dtype = origin.dtypes.get(name) if origin.kind == "polars" else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from . import _charts, _display
 from ._charts import Picture
+from ._error import must_have
 
 if TYPE_CHECKING:
     import pandas
@@ -102,18 +103,21 @@ class Rows(Words):
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas frame."""
+        must_have("pandas")
         import pandas
 
         return pandas.DataFrame(self._flat())
 
     def to_polars(self) -> polars.DataFrame:
         """As a polars frame."""
+        must_have("polars")
         import polars
 
         return polars.DataFrame(self._flat(), strict=False)
 
     def to_arrow(self) -> pyarrow.Table:
         """As an Arrow table."""
+        must_have("pyarrow")
         import pyarrow
 
         return pyarrow.table({name: _arrow(pyarrow, values) for name, values in self._flat().items()})

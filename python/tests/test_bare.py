@@ -99,7 +99,7 @@ def test_with_nothing_installed(tmp_path):
         made["risk"] = table.risk().n_unique
         made["html"] = len(table.annotate()._repr_html_()) > 100
         made["without"] = []
-        for way in (release.to_arrow, lambda: ic.Table(columns, ["age"], other="odd")):
+        for way in (release.to_arrow, release.to_pandas, release.to_polars, table.risk().to_pandas, lambda: ic.Table(columns, ["age"], other="odd")):
             try:
                 way()
             except ic.Error as error:
@@ -111,7 +111,8 @@ def test_with_nothing_installed(tmp_path):
     assert found["kept"] == "kept" and found["frame"] and found["release"] and found["html"]
     assert found["anonymizer"]["age"] == ["27-31"] * 3 + ["32-36"] * 4 + [None]
     assert found["profile"] == ["name", "age", "ill", "seen"] and len(found["heard"]) == 1 and found["risk"] == 8
-    assert "pip install pyarrow" in found["without"][0] and "'odd'" in found["without"][1]
+    libraries = ("pyarrow", "pandas", "polars", "pandas")
+    assert all(f"pip install {name}" in said for name, said in zip(libraries, found["without"])) and "'odd'" in found["without"][4]
 
 
 METHODS = ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal", "per-record"]

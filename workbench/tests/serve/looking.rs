@@ -169,7 +169,7 @@ fn what_is_published_coarser_is_shown_so_before_it_is() {
     folder.write("table.csv", &(lines.join("\n") + "\n"));
     let more = "[attributes.pay]\nrole = \"other\"\nunique = \"publish\"\npublish_as = { round = 1000 }\n\
         [attributes.town]\nrole = \"other\"\nhierarchy = { mask = 2 }\npublish_as = { level = 1 }\n[request]";
-    folder.write("incrowd.toml", &folder.read("incrowd.toml").replace("[request]", more));
+    folder.write("incrowd.toml", folder.read("incrowd.toml").replace("[request]", more));
     let server = Server::start(&folder, &["."]);
     let question = json!({ "project": server.project(), "request": { "k": 3, "max_suppressed": 40 } });
     let sample = server.answer("/sample", &question).is(200).json();
