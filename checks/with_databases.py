@@ -292,7 +292,7 @@ def same_as_its_file(engine, folder, note, more=""):
             run(where, "verify", "release.csv", "--project", ".", "--key", KEY)
     run(table, "profile", "--json")
     # A query is a table too.
-    query = place(engine, 'query = "SELECT * FROM hostile WHERE ill IS NOT NULL;"')
+    query = place(engine, 'query = "SELECT * FROM hostile WHERE ill IS NOT NULL -- those who are ill;"')
     (table / "incrowd.toml").write_text(project(query, note, more))
     (folder / "hostile.csv").write_text(written([row for row in rows if row[NAMES.index("ill")] is not None]))
     ours, theirs = told("count")

@@ -304,6 +304,19 @@ impl<'a> Publisher<'a> {
     /// # Errors
     /// Where a column is missing or cannot be read, or the table is not the one that was counted.
     pub fn recode(&mut self, batch: &RecordBatch) -> Result<Recoded> {
+        self.recode_times(batch, |_| 1)
+    }
+
+    /// The same of rows that stand for so many records each, as [`crate::Counter::push_counted`] takes them.
+    ///
+    /// # Errors
+    /// As of [`Publisher::recode`].
+    pub fn recode_counted(&mut self, batch: &RecordBatch, numbers: &[u64]) -> Result<Recoded> {
+        assert_eq!(batch.num_rows(), numbers.len(), "one number per row");
+        self.recode_times(batch, |i| numbers[i])
+    }
+
+    fn recode_times(&mut self, batch: &RecordBatch, n_times: impl Fn(usize) -> u64) -> Result<Recoded> {
         if self.groups.is_empty() {
             let hash_of = |&group: &u32| hash_codes(self.counts.codes(group as usize).iter().copied());
             self.groups.reserve(self.counts.n_groups(), hash_of);
@@ -353,17 +366,18 @@ impl<'a> Publisher<'a> {
         let mut recoded = Recoded::default();
         let mut text = String::new();
         for (i, &keep) in keep.iter().enumerate() {
+            let n_records = n_times(i);
             if !keep {
-                self.n_dropped += 1;
+                self.n_dropped += n_records;
                 continue;
             }
             self.check_seen(i)?;
             let Some((base, shares)) = self.shares_of(i)? else {
-                self.n_suppressed += 1;
+                self.n_suppressed += n_records;
                 continue;
             };
             let group = match shares.len() {
-                1 => self.take(shares.start, 1)?,
+                1 => self.take(shares.start, n_records)?,
                 _ => None,
             };
             let mut read = |cells: &Cells| {
@@ -371,11 +385,15 @@ impl<'a> Publisher<'a> {
                 is_there.then(|| text.clone())
             };
             match group {
-                _ if shares.len() > 1 => recoded.waiting.push(Row::waiting(shares, kept.iter().flatten().map(read))),
+                _ if shares.len() > 1 => {
+                    recoded.waiting.push(Row::waiting(shares, kept.iter().flatten().map(read)));
+                    recoded.n_waiting.push(n_records);
+                }
                 Some(group) => {
                     let kept = |place: usize| read(kept[place].as_ref().expect("kept columns were looked up above"));
                     recoded.rows.push(self.row(group, kept));
                     recoded.origins.push(Origin { base, group });
+                    recoded.n_records.push(n_records);
                 }
                 None => {}
             }
@@ -410,9 +428,13 @@ pub struct Recoded {
     pub rows: Vec<Row>,
     /// By row, where it comes from.
     pub origins: Vec<Origin>,
+    /// By row, how many records it is.
+    pub n_records: Vec<u64>,
     /// Those of equal records that are shared out to several groups. Which joins which is settled by what is kept of
     /// them, once all are known and in order: see [`Publisher::settle`].
     pub waiting: Vec<Row>,
+    /// By waiting row, how many records it is.
+    pub n_waiting: Vec<u64>,
 }
 
 impl Row {

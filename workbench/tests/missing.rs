@@ -53,7 +53,7 @@ fn only_columns_that_are_counted_or_published_drop_a_record() {
         );
         assert_eq!(answer["exact"]["n_dropped"], n_dropped, "{data}");
         let words = answer["exact"]["in_words"].as_str().expect("a sentence");
-        assert!(words.contains(&format!("beside {n_dropped} dropped for missing values")), "{words}");
+        assert!(words.contains(&format!("besides {n_dropped} dropped for missing values")), "{words}");
         let said = run(&folder, "negotiate --k 2").ends(0);
         assert!(said.stdout.contains(&format!("{n_dropped} for missing values")), "{said}");
         // Whichever attributes a run is about, the records are the same.

@@ -83,20 +83,31 @@ impl Publisher<'_> {
     /// Hands out the waiting records of a group of the counts, as [`Publisher::settle`] does one by one.
     fn settle_all(&mut self, waiting: &mut Vec<(Row, u64)>, visit: &mut impl FnMut(Alike) -> Result<()>) -> Result<()> {
         waiting.sort_unstable();
-        for (waiting, n_records) in waiting.drain(..) {
-            let (shares, kept) = waiting.without_shares();
-            if self.open.as_ref().is_none_or(|open| open.shares != shares) {
-                self.open = Some(Open::new(shares, self.recoding.all_shares()));
-            }
-            let all = self.recoding.all_shares();
-            let taken = self.open.as_mut().and_then(|open| open.next_many(n_records, all)).ok_or_else(changed)?;
-            let kept = kept.cells();
-            for (share, n_records) in taken {
-                let Some(group) = self.take(share, n_records)? else { continue };
-                let mut kept = kept.iter().cloned();
-                let row = self.row(group, |_| kept.next().expect("one cell per kept column"));
-                visit(Alike { row, origin: Origin { base: self.base_of(share), group }, n_records })?;
-            }
+        waiting.drain(..).try_for_each(|(row, n_records)| self.settle_many(&row, n_records, &mut *visit))
+    }
+
+    /// The published records of so many equal waiting ones: what [`Publisher::settle`] says of them one by one.
+    ///
+    /// # Errors
+    /// As of [`Publisher::settle`], and where `visit` gives one.
+    pub fn settle_many(
+        &mut self,
+        waiting: &Row,
+        n_records: u64,
+        mut visit: impl FnMut(Alike) -> Result<()>,
+    ) -> Result<()> {
+        let (shares, kept) = waiting.without_shares();
+        if self.open.as_ref().is_none_or(|open| open.shares != shares) {
+            self.open = Some(Open::new(shares, self.recoding.all_shares()));
+        }
+        let all = self.recoding.all_shares();
+        let taken = self.open.as_mut().and_then(|open| open.next_many(n_records, all)).ok_or_else(changed)?;
+        let kept = kept.cells();
+        for (share, n_records) in taken {
+            let Some(group) = self.take(share, n_records)? else { continue };
+            let mut kept = kept.iter().cloned();
+            let row = self.row(group, |_| kept.next().expect("one cell per kept column"));
+            visit(Alike { row, origin: Origin { base: self.base_of(share), group }, n_records })?;
         }
         Ok(())
     }

@@ -159,15 +159,18 @@ fn is_plain(name: &str) -> bool {
     name.bytes().next().is_some_and(is_start) && name.bytes().all(|byte| is_start(byte) || byte.is_ascii_digit())
 }
 
-/// `public.discharges` as its parts; dots within quotes are part of a name.
+/// `public.discharges` as its parts; dots within quotes are part of a name, and so is a quote that stands there twice.
 pub fn parts_of(name: &str) -> Vec<String> {
     let (mut parts, mut quote) = (vec![String::new()], None);
-    for c in name.chars() {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let part = parts.last_mut().expect("there is one");
         match (c, quote) {
             ('"' | '`', None) => quote = Some(c),
+            (c, Some(open)) if c == open && chars.next_if_eq(&open).is_some() => part.push(c),
             (c, Some(open)) if c == open => quote = None,
             ('.', None) => parts.push(String::new()),
-            (c, _) => parts.last_mut().expect("there is one").push(c),
+            (c, _) => part.push(c),
         }
     }
     parts
@@ -193,6 +196,7 @@ mod tests {
     fn tables_have_schemas_and_catalogs() {
         assert_eq!(Dialect::Postgresql.table("public.discharges"), "\"public\".\"discharges\"");
         assert_eq!(Dialect::Postgresql.table("\"my.schema\".t"), "\"my.schema\".\"t\"");
+        assert_eq!(parts_of("\"my \"\"own\"\"\".t"), ["my \"own\"", "t"]);
         assert_eq!(Dialect::Bigquery.table("my-project.clinic.discharges"), "`my-project.clinic.discharges`");
         assert_eq!(Dialect::Snowflake.table("clinic.public.Discharges"), "clinic.public.\"Discharges\"");
     }

@@ -72,7 +72,8 @@ impl Table {
         let dialect = database.dialect;
         let from = match asked {
             TableOrQuery::Table(name) => dialect.table(name),
-            TableOrQuery::Query(query) => format!("({query})"),
+            // It may end in a comment.
+            TableOrQuery::Query(query) => format!("({query}\n)"),
         };
         let mut schema: Option<SchemaRef> = None;
         let looked = database.query(&format!("SELECT * FROM {from} AS t WHERE 1 = 0"), |found, _| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use incrowd::recode::Recoding;
-use incrowd::release::{Alike, Column, Origin, Publisher, Row, are_counted};
+use incrowd::release::{Alike, Column, Publisher, Row, are_counted};
 use incrowd::table::{Cells, Code, Domain, Kind};
 use incrowd::verify::{Labels, PeopleVerifier};
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result, Role};
@@ -196,22 +196,37 @@ fn from_records(
     work: &Work,
 ) -> Result<()> {
     let mut waiting = Sorter::new(folder, N_WAITING_BYTES);
-    let mut take = |(row, origin): (Row, Origin)| take(Alike { row, origin, n_records: 1 });
     work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
-        counted.source.for_each(needed, |batch, n_bytes| {
+        let mut visit = |batch: RecordBatch, numbers: Option<Vec<u64>>, n_bytes: u64| {
             task.go_on()?;
             if let Some(watched) = &mut watched {
                 watched.see_table(&batch)?;
             }
-            let recoded = publisher.recode(&batch)?;
-            recoded.rows.into_iter().zip(recoded.origins).try_for_each(&mut take)?;
-            recoded.waiting.into_iter().try_for_each(|row| waiting.push(row, 1))?;
+            let recoded = match numbers {
+                Some(numbers) => publisher.recode_counted(&batch, &numbers)?,
+                None => publisher.recode(&batch)?,
+            };
+            let rows = recoded.rows.into_iter().zip(recoded.origins).zip(recoded.n_records);
+            rows.map(|((row, origin), n_records)| Alike { row, origin, n_records }).try_for_each(&mut take)?;
+            let mut all_waiting = recoded.waiting.into_iter().zip(recoded.n_waiting);
+            all_waiting.try_for_each(|(row, n_records)| waiting.push(row, n_records))?;
             (task.progress)(n_bytes);
             Ok(())
-        })?;
+        };
+        match work.reads_again() {
+            true => counted.source.for_each(needed, |batch, n_bytes| visit(batch, None, n_bytes))?,
+            // Rows that stand for several records stay what they are.
+            false => counted.source.for_each_numbered(needed, visit)?,
+        }
         waiting.for_each(|row, n_records| {
             task.go_on()?;
-            (0..n_records).try_for_each(|_| publisher.settle(&row)?.map_or(Ok(()), &mut take))
+            match work.reads_again() {
+                true => (0..n_records).try_for_each(|_| {
+                    let settled = publisher.settle(&row)?;
+                    settled.map_or(Ok(()), |(row, origin)| take(Alike { row, origin, n_records: 1 }))
+                }),
+                false => publisher.settle_many(&row, n_records, &mut take),
+            }
         })
     })
 }
