@@ -40,7 +40,7 @@ sdist: $(PACK_VENV)/.installed ## Build the source distribution of the Python pa
 # built from the source distribution, so that this one is known to have all that it takes.
 wheels: sdist ## Build the Python wheel for this system in target/wheels, and check it; takes some minutes
 	rm -rf target/sdist target/wheels/*.whl && mkdir -p target/sdist
-	tar -xzf target/wheels/*.tar.gz -C target/sdist --strip-components 1
+	tar -xzmf target/wheels/*.tar.gz -C target/sdist --strip-components 1
 	cd target/sdist && CARGO_TARGET_DIR=$(CURDIR)/target $(CURDIR)/$(PACK_VENV)/bin/maturin build --release --out $(CURDIR)/target/wheels
 	$(PACK_VENV)/bin/twine check --strict target/wheels/*.whl
 	if [ "$$(uname)" = Linux ]; then $(PACK_VENV)/bin/auditwheel show target/wheels/*.whl; fi

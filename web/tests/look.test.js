@@ -205,7 +205,7 @@ const CLOSER = {
     await page.locator(".builder .problem").waitFor();
   },
   scheme: async (page) => {
-    await page.locator(".pyramid canvas").focus();
+    await page.locator(".pyramid canvas[aria-label*='Arrow keys move']").focus();
     for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "Enter"]) await page.keyboard.press(key);
     await page.locator(".steps-from button").first().waitFor();
     await page.getByRole("button", { name: "See its groups" }).click();
