@@ -528,7 +528,10 @@ mod tests {
         let cells: Vec<Cells> = batch.columns().iter().map(|column| Cells::new("x", column).expect("texts")).collect();
         let mut text = String::new();
         for record in 0..batch.num_rows() {
-            let of = |cells: &Cells| cells.read(record, &mut text).then(|| text.clone()).unwrap_or_default();
+            let of = |cells: &Cells| {
+                cells.read(record, &mut text);
+                text.clone()
+            };
             let row: Vec<String> = cells.iter().map(of).collect();
             *rows.entry(row).or_default() += n_times.map_or(1, |n_times| n_times[record]);
         }
