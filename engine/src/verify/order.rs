@@ -47,7 +47,7 @@ impl Order {
                     first_difference.is_none_or(|(a, b)| may_follow((b.0, &b.1), (a.0, &a.1), self.texts))
                 }
                 Some(before) => {
-                    let mut differing = columns.iter().filter(|cells| differs(cells, before, i));
+                    let mut differing = columns.iter().filter(|cells| is_stored_otherwise(cells, before, i));
                     differing
                         .find_map(|cells| {
                             let cell = cells.read(i, &mut text);
@@ -77,18 +77,20 @@ fn record_of(columns: &[&Cells], i: usize) -> Vec<(bool, String)> {
 }
 
 /// Whether two cells are stored in two ways; what is stored in one is the same.
-fn differs(cells: &Cells, a: usize, b: usize) -> bool {
+pub(super) fn is_stored_otherwise(cells: &Cells, a: usize, b: usize) -> bool {
     let is_other =
         |nulls: &Option<NullBuffer>| nulls.as_ref().is_some_and(|nulls| nulls.is_null(a) != nulls.is_null(b));
     match cells {
         Cells::Integers(values, nulls) | Cells::Days(values, nulls) => values[a] != values[b] || is_other(nulls),
         Cells::Dictionary { keys, nulls, .. } => keys[a] != keys[b] || is_other(nulls),
-        Cells::Utf8(_) | Cells::Rendered(_) | Cells::LargeUtf8(_) | Cells::Utf8View(_) => true,
+        Cells::Utf8(_) | Cells::Rendered(_) | Cells::LargeUtf8(_) | Cells::Utf8View(_) => {
+            cells.str_at(a) != cells.str_at(b)
+        }
     }
 }
 
 /// By record, whether it says something else in one of these columns than the one before it; the first one does.
-pub(super) fn differences<'a>(columns: impl Iterator<Item = &'a Cells<'a>>, n_records: usize) -> Vec<bool> {
+pub(super) fn differences(columns: &[Cells], n_records: usize) -> Vec<bool> {
     let mut differs = vec![false; n_records];
     differs.iter_mut().take(1).for_each(|first| *first = true);
     for cells in columns {

@@ -9,7 +9,7 @@ use crate::criterion::{Criteria, Criterion, MILLION, Measure, NEVER};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::ANY;
 use crate::table::Cells;
-use crate::verify::order::{Order, Texts, differences, runs};
+use crate::verify::order::{Order, Texts, differences, is_stored_otherwise, runs};
 use crate::verify::reference::{KnownOriginal, Outside, Text, compare_plainly, fraction_up};
 use crate::verify::verdict::{Finding, Verdict};
 
@@ -139,15 +139,16 @@ impl Verifier {
         let cells = |places: &[usize]| places.iter().map(|place| &all[*place]).collect::<Vec<&Cells>>();
         let (identifying, sensitive, ordered) = (cells(&identifying), cells(&sensitive), ordered.map(|o| cells(&o)));
         // Records in order often say what the record before them says: such are looked at once, with how many they are.
-        let differs = differences(all.iter(), batch.num_rows());
+        let differs = differences(&all, batch.num_rows());
         if let (Some(order), Some(ordered)) = (&mut self.order, &ordered) {
             order.see(ordered, differs.iter().enumerate().filter(|(_, differs)| **differs).map(|(i, _)| i));
         }
-        // And still more of them are in the group of the record before them.
-        let is_another_group = differences(identifying.iter().copied(), batch.num_rows());
         let n_of = |run: &Range<usize>| n_times.map_or(run.len() as u64, |n_times| n_times[run.clone()].iter().sum());
         let runs: Vec<(Range<usize>, u64)> = runs(&differs).into_iter().map(|run| (run.clone(), n_of(&run))).collect();
-        for of_group in runs.chunk_by(|_, (run, _)| !is_another_group[run.start]) {
+        // And still more of them are in the group of the record before them.
+        let is_another_group =
+            |start: usize| identifying.iter().any(|cells| is_stored_otherwise(cells, start - 1, start));
+        for of_group in runs.chunk_by(|_, (run, _)| !is_another_group(run.start)) {
             self.see(&identifying, &sensitive, of_group);
         }
         Ok(())

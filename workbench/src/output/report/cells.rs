@@ -1,10 +1,9 @@
 //! Cells that were replaced while the table was read: what could not be read, what a hierarchy does not know, and what is
 //! published coarser than it is.
 
-use incrowd::wire::Coarser;
-
 use super::facts::Facts;
 use super::text::{counted, name};
+use crate::input::source::PublishAs;
 use crate::output::page::escape;
 
 /// Nothing where nothing was replaced.
@@ -25,10 +24,9 @@ pub(super) fn cells(facts: &Facts) -> String {
     });
     let coarser = certificate.published_as.keys().map(|attribute| {
         let top = account.tops.iter().find(|top| top.column == *attribute);
-        let how = match (certificate.coarser_of(attribute).flatten(), top) {
-            (Some(Coarser::Round(step)), _) => format!("rounded to multiples of {step}"),
-            (Some(Coarser::Level(level)), _) => format!("published by level {level} of its hierarchy"),
-            (Some(Coarser::LevelNamed(name)), _) => format!("published by level {} of its hierarchy", escape(&name)),
+        let how = match (certificate.coarser_of(attribute).flatten().and_then(PublishAs::of_said), top) {
+            (Some(how @ PublishAs::Round(_)), _) => how.in_words(),
+            (Some(how @ PublishAs::Level(_)), _) => format!("published {}", escape(&how.in_words())),
             (_, Some(top)) => format!(
                 "numbers from {} on, {} of the source, have one label",
                 top.from,
